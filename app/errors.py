@@ -1,0 +1,26 @@
+"""Errors that people see.
+
+    PlegscopeError
+    ├── EndpointError         no usable socket: none found, no permission, not a socket
+    ├── RuntimeUnusable       something answers, but not CRI v1, or it does not answer in time
+    └── SettingsError         a flag or a setting that cannot be used
+
+Each message is a sentence or two and ends with what to do. The command line prints it and ends
+with exit code 1; no traceback reaches a user.
+"""
+
+
+class PlegscopeError(Exception):
+    """The root of the tree: a sentence for people that ends with what to do."""
+
+
+class EndpointError(PlegscopeError):
+    """There is no socket to talk to."""
+
+
+class RuntimeUnusable(PlegscopeError):
+    """A socket answers, but not as a CRI v1 runtime should, or not in time."""
+
+
+class SettingsError(PlegscopeError):
+    """A flag or setting that cannot be used."""

@@ -1,0 +1,1 @@
+"""One session per viewer: snapshot, batches, lag, and the wire format."""

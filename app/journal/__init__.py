@@ -1,0 +1,1 @@
+"""Records in order, bounded, and what is built from them."""
