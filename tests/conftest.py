@@ -1,0 +1,39 @@
+"""What holds for every test: where CI runs, nothing is left out.
+
+A skipped test is a hole that nobody sees. On a developer's machine a skip says what is
+missing; with ``CI=true`` it is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+
+import pytest
+
+IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}
+
+
+def _forbid_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """Turn a skip (an expected failure too) into a failure that keeps the reason."""
+    if not (IN_CI and report.skipped):
+        return
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    report.outcome = "failed"
+    report.longrepr = f"Left out, which CI does not allow: {reason}"
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Look at each phase of each test."""
+    report = yield
+    _forbid_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Look at each collected file: a whole module can skip itself."""
+    report = yield
+    _forbid_skip(report)
+    return report
