@@ -3,7 +3,8 @@
     PlegscopeError
     ├── EndpointError         no usable socket: none found, no permission, not a socket
     ├── RuntimeUnusable       something answers, but not CRI v1, or it does not answer in time
-    └── SettingsError         a flag or a setting that cannot be used
+    ├── SettingsError         a flag or a setting that cannot be used
+    └── InstallationError     files of plegscope itself are missing
 
 Each message is a sentence or two and ends with what to do. The command line prints it and ends
 with exit code 1; no traceback reaches a user.
@@ -24,3 +25,7 @@ class RuntimeUnusable(PlegscopeError):
 
 class SettingsError(PlegscopeError):
     """A flag or setting that cannot be used."""
+
+
+class InstallationError(PlegscopeError):
+    """A file that belongs to plegscope (generated code, assets, templates) is not there."""

@@ -11,16 +11,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from app.errors import InstallationError
+
 PACKAGE: Final = Path(__file__).resolve().parent
 
 #: Files the build hook makes, relative to the static directory.
 VENDOR_FILES: Final = ("vendor/htmx/htmx.min.js",)
 #: Files the build hook makes, relative to the package.
 GENERATED_FILES: Final = ("cri/pb/__init__.py", "cri/pb/cri_pb2.py")
-
-
-class MissingResourceError(Exception):
-    """A file that belongs to plegscope is not there; the text says which and what to run."""
 
 
 def static_dir(package: Path = PACKAGE) -> Path:
@@ -30,7 +28,7 @@ def static_dir(package: Path = PACKAGE) -> Path:
         package: the package's directory; another one only in tests.
 
     Raises:
-        MissingResourceError: there is none, or the third-party assets are not in it.
+        InstallationError: there is none, or the third-party assets are not in it.
     """
     directory = _data_dir("static", package)
     _require(directory, VENDOR_FILES, package)
@@ -44,7 +42,7 @@ def templates_dir(package: Path = PACKAGE) -> Path:
         package: the package's directory; another one only in tests.
 
     Raises:
-        MissingResourceError: there is none.
+        InstallationError: there is none.
     """
     return _data_dir("templates", package)
 
@@ -56,7 +54,7 @@ def check_generated(package: Path = PACKAGE) -> None:
         package: the package's directory; another one only in tests.
 
     Raises:
-        MissingResourceError: it was not.
+        InstallationError: it was not.
     """
     _require(package, GENERATED_FILES, package)
 
@@ -71,7 +69,7 @@ def _data_dir(name: str, package: Path) -> Path:
     # "static" would be somebody else's.
     if beside.is_dir() and (package.parent / "pyproject.toml").is_file():
         return beside
-    raise MissingResourceError(
+    raise InstallationError(
         f"plegscope's {name} files are missing: neither {inside} nor a source tree has them. "
         + _remedy(package)
     )
@@ -80,7 +78,7 @@ def _data_dir(name: str, package: Path) -> Path:
 def _require(directory: Path, names: tuple[str, ...], package: Path) -> None:
     for name in names:
         if not (directory / name).is_file():
-            raise MissingResourceError(
+            raise InstallationError(
                 f"{directory / name} is missing; it is made when plegscope is built or installed. "
                 + _remedy(package)
             )
