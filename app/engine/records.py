@@ -2,8 +2,8 @@
 
 A record is immutable. ``seq`` is 0 until the journal numbers it; ``t`` is the session's monotonic
 time (ns) and ``wall`` the wall time (ns since 1970) of what it tells. Relists, requests and stream
-events are numbered by the engine (``relist``, ``request``, ``event``: counting from 1, each kind for
-itself), and these numbers tie a chain together: event -> request -> relist -> lifecycle event.
+events are numbered by the engine (``relist``, ``request``, ``event``: counting from 1, each kind
+for itself), and these numbers tie a chain together: event, request, relist, lifecycle event.
 """
 
 from typing import Literal

@@ -1,0 +1,413 @@
+"""Generic PLEG: one dispatcher, global and targeted relists, one way to reconcile a pod.
+
+Source: kubelet pleg/generic.go (1.36+) and KEP-3386's Design Details. Whatever is looked up in the
+runtime is an effect; a relist is therefore a ``Job`` that waits for its answers. Only one job runs
+at a time, which is the kubelet's relist lock.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from app.engine.cache import PodCache, keep_ips, pod_status
+from app.engine.effects import InspectPod, ListPods, WakeAt
+from app.engine.health import Health
+from app.engine.inputs import PodInspected, PodInspectFailed, PodsListed, PodsListFailed
+from app.engine.lifecycle import Finding, LifecycleEvents, StopEvents
+from app.engine.listing import Pod, group
+from app.engine.model import CallCost, PodStatus, RelistSource
+from app.engine.outbox import Outbox
+from app.engine.pace import Pace
+from app.engine.podrecords import PodRecords
+from app.engine.records import PodCached, PodUncached, RelistFinished, RelistStarted, Scope
+from app.engine.requests import Request, RequestQueue
+from app.engine.settings import EngineSettings
+from app.engine.state import RelistState
+from app.engine.transitions import Change, changes
+
+NOT_FOUND = "The runtime lists no such pod."
+
+
+class Inspection(msgspec.Struct):
+    """The one pod a relist is asking the runtime about."""
+
+    uid: str
+    pod: Pod
+    changes: list[Change]
+    marked: bool
+
+
+class Job(msgspec.Struct):
+    """A relist in progress. ``touched``: pods whose suspension began or ended meanwhile."""
+
+    relist: int
+    scope: Scope
+    source: RelistSource
+    started: int
+    started_wall: int
+    request: Request | None = None
+    uid: str | None = None
+    call: int = 0
+    pods: dict[str, Pod] | None = None
+    todo: Iterator[str] = iter(())
+    inspection: Inspection | None = None
+    touched: set[str] = set()
+    withheld: set[str] = set()
+    changed: int = 0
+    calls: int = 0
+    slowest: CallCost = CallCost("", 0)
+    containers: int = 0
+    running_pods: int | None = None
+    by_state: dict[str, int] | None = None
+
+
+class GenericPleg:
+    """Lists, compares, writes the pod cache and emits lifecycle events; nobody else does."""
+
+    def __init__(self, outbox: Outbox, settings: EngineSettings) -> None:
+        self._out = outbox
+        self._settings = settings
+        self.cache = PodCache()
+        self.records = PodRecords(outbox)
+        self.queue = RequestQueue(outbox, settings.queue_capacity)
+        self.health = Health(outbox, settings.threshold_ns)
+        self.pace = Pace(outbox, settings)
+        self.stops = StopEvents(settings.stops_kept)
+        self.events = LifecycleEvents(outbox, settings, self.stops)
+        self.job: Job | None = None
+        self.last_global: RelistState | None = None
+        self.due_t: int | None = None
+        """When the next global relist begins; None while one runs, and before the start."""
+        self._running = False
+        self._relists = 0
+        self._calls = 0
+        self._covering = 0
+        self._uncovered: set[str] = set()
+
+    # Life
+
+    def start(self) -> None:
+        """The first global relist is due at once; starting twice changes nothing."""
+        if not self._running:
+            self._running = True
+            self.due_t = self._out.t
+            self.dispatch()
+
+    def stop(self) -> None:
+        """Nothing new is begun; what waits is cancelled, an answer still to come is ignored."""
+        self._running = False
+        job, self.job = self.job, None
+        if job is not None:
+            if job.request is not None:
+                self.queue.settle(job.request, "cancelled", job.relist)
+            self._show_finished(job, error="plegscope was stopped before the runtime answered.")
+        self.queue.cancel_all()
+
+    @property
+    def running(self) -> bool:
+        """Between start and stop."""
+        return self._running
+
+    # What is asked for
+
+    def request(
+        self, uid: str, source: RelistSource, event: int | None = None, number: int | None = None
+    ) -> None:
+        """Ask for one pod's relist (kubelet: ``RequestRelist``). Ignored when stopped."""
+        if not self._running:
+            return
+        queued = self.queue.make(number or self.queue.reserve(), uid, source, event)
+        if queued:
+            self.dispatch()
+
+    def suspend(self, uid: str) -> bool:
+        """SyncPod of this pod began."""
+        if self.job is not None:
+            self.job.touched.add(uid)
+        return self.queue.suspend(uid)
+
+    def release(self, uid: str) -> tuple[int, int] | None:
+        """SyncPod of this pod returned: (how long in ns, requests that waited)."""
+        if self.job is not None:
+            self.job.touched.add(uid)
+        return self.queue.release(uid)
+
+    # The dispatcher
+
+    def dispatch(self) -> None:
+        """Begin what comes first: a due global relist, then the oldest request."""
+        while self._running and self.job is None:
+            if self.due_t is not None and self.due_t <= self._out.t:
+                self._begin_global()
+                return
+            request = self.queue.pop()
+            if request is None:
+                return
+            if self._covered(request):
+                self.queue.settle(request, "skipped", self._covering)
+            else:
+                self._begin_targeted(request)
+
+    def _covered(self, request: Request) -> bool:
+        """A newer global relist has seen this pod since the request (kubelet: the skip rule).
+
+        It must be strictly newer to run; a pod that relist withheld was not covered by it.
+        """
+        newest = self.health.relist_t
+        if newest is None or request.uid in self._uncovered:
+            return False
+        return request.enqueued_t <= newest
+
+    def _begin_global(self) -> None:
+        self.due_t = None
+        self._begin("global", "global", None)
+
+    def _begin_targeted(self, request: Request) -> None:
+        self._begin("pod", request.source, request)
+
+    def _begin(self, scope: Scope, source: RelistSource, request: Request | None) -> None:
+        out = self._out
+        self._relists += 1
+        uid = request.uid if request is not None else None
+        self.job = Job(self._relists, scope, source, out.t, out.wall, request, uid)
+        out.show(
+            RelistStarted(
+                t=out.t,
+                wall=out.wall,
+                relist=self._relists,
+                scope=scope,
+                source=source,
+                uid=uid,
+                request=request.number if request is not None else None,
+                waited_ns=out.t - request.made_t if request is not None else None,
+            )
+        )
+        self.job.call = self._next_call()
+        out.want(ListPods(call=self.job.call, uid=uid))
+
+    # Answers
+
+    def listed(self, answer: PodsListed) -> None:
+        """The list of the relist in progress is here."""
+        job = self._waiting_for(answer.call)
+        if job is None:
+            return
+        self._account(job, answer.calls)
+        job.pods = group(answer.sandboxes, answer.containers, job.started)
+        job.containers = len(answer.containers)
+        for pod in job.pods.values():
+            self.records.see(pod.uid, pod.name, pod.namespace)
+            self.records.ensure(pod.uid)
+        if job.scope == "global":
+            self.health.listed(job.started, job.started_wall)
+            self._covering = job.relist
+            self._uncovered = job.withheld
+            self.pace.listed(sum(cost.duration_ns for cost in answer.calls))
+            _count_running(job)
+            job.todo = iter(tuple(self.records.old))
+        elif job.uid is None or job.uid not in job.pods:
+            self._finish(job, NOT_FOUND)
+            return
+        else:
+            job.todo = iter((job.uid,))
+        self._advance(job)
+
+    def list_failed(self, answer: PodsListFailed) -> None:
+        """The list failed: records, cache and relist time stay as they are."""
+        job = self._waiting_for(answer.call)
+        if job is not None:
+            self._account(job, answer.calls)
+            self._finish(job, answer.error)
+
+    def inspected(self, answer: PodInspected) -> None:
+        """The inspection of one pod is here."""
+        job = self._waiting_for(answer.call)
+        if job is None or job.inspection is None:
+            return
+        self._account(job, answer.calls)
+        one, job.inspection = job.inspection, None
+        if self._may_publish(job, one.uid, marked=one.marked):
+            pod = one.pod
+            status = pod_status(
+                pod.uid, pod.name, pod.namespace, answer.sandboxes, answer.containers
+            )
+            status = keep_ips(status, self.cache.entry(pod.uid))
+            self._cached(job, status, "")
+            self._publish(job, pod.uid, pod, one.changes, status)
+        self._advance(job)
+
+    def inspect_failed(self, answer: PodInspectFailed) -> None:
+        """The inspection failed: no events, the record stays, the pod is inspected again."""
+        job = self._waiting_for(answer.call)
+        if job is None or job.inspection is None:
+            return
+        self._account(job, answer.calls)
+        one, job.inspection = job.inspection, None
+        if self._may_publish(job, one.uid, marked=one.marked):
+            status = PodStatus(one.uid, one.pod.name, one.pod.namespace)
+            self._cached(job, status, answer.error)
+            self.records.mark(one.uid)
+        self._advance(job)
+
+    def _waiting_for(self, call: int) -> Job | None:
+        job = self.job
+        return job if job is not None and job.call == call else None
+
+    # Reconciling
+
+    def _advance(self, job: Job) -> None:
+        for uid in job.todo:
+            if self._reconcile(job, uid):
+                return
+        self._finish(job)
+
+    def _reconcile(self, job: Job, uid: str) -> bool:
+        """Compare one pod; True when an inspection is under way and the relist has to wait."""
+        pod = job.pods.get(uid) if job.pods is not None else None
+        if not self._may_publish(job, uid):
+            return False
+        found = changes(self.records.old.get(uid), pod)
+        marked = self.records.take_mark(uid)
+        if not found and not marked:
+            if pod is None:
+                self.records.drop_empty(uid)
+            return False
+        job.changed += 1
+        if pod is None:
+            self.cache.delete(uid)
+            out = self._out
+            out.show(PodUncached(t=out.t, wall=out.wall, uid=uid, relist=job.relist))
+            self._publish(job, uid, None, found, None)
+            return False
+        job.inspection = Inspection(uid, pod, found, marked)
+        job.call = self._next_call()
+        self._out.want(
+            InspectPod(
+                call=job.call,
+                uid=uid,
+                sandbox_ids=tuple(pod.sandboxes),
+                container_ids=tuple(pod.containers),
+            )
+        )
+        return True
+
+    def _may_publish(self, job: Job, uid: str, *, marked: bool = False) -> bool:
+        """A pod in SyncPod, or one that was since this relist began, publishes nothing."""
+        if uid not in job.touched and not self.queue.is_suspended(uid):
+            return True
+        job.withheld.add(uid)
+        if marked:
+            self.records.mark(uid)
+        return False
+
+    def _cached(self, job: Job, status: PodStatus, error: str) -> None:
+        out = self._out
+        self.cache.set(status.uid, status, error, job.started)
+        out.show(
+            PodCached(
+                t=out.t,
+                wall=out.wall,
+                uid=status.uid,
+                name=status.name,
+                namespace=status.namespace,
+                relist=job.relist,
+                ips=status.ips,
+                containers=status.containers,
+                sandboxes=status.sandboxes,
+                error=error,
+            )
+        )
+
+    def _publish(
+        self, job: Job, uid: str, pod: Pod | None, found: list[Change], status: PodStatus | None
+    ) -> None:
+        # The record moves on before the events are sent: a discarded one never comes again.
+        self.records.advance(uid, pod)
+        number = job.request.number if job.request is not None else None
+        finding = Finding(job.relist, job.source, number, self.due_t)
+        for change in found:
+            self.events.send(change, status, finding)
+        if not found:
+            self.events.send_pod_sync(uid, finding)
+
+    # The end of a relist
+
+    def _finish(self, job: Job, error: str = "") -> None:
+        self.job = None
+        out = self._out
+        if job.scope == "global":
+            if not error:
+                self.cache.advance(job.started)
+                self.records.forget_absent(job.pods or {}, job.started)
+            self.due_t = out.t + self.pace.pause_ns
+            out.want(WakeAt(timer="global", token=job.relist, at=self.due_t))
+        elif job.uid is not None and not error and job.uid not in job.withheld:
+            self.cache.observe(job.uid, job.started)
+        self._show_finished(job, error)
+        if job.request is not None:
+            if job.withheld:
+                self.queue.put_back(job.request, job.relist)
+            else:
+                self.queue.settle(job.request, None)
+        self.dispatch()
+
+    def _show_finished(self, job: Job, error: str) -> None:
+        out = self._out
+        took = out.t - job.started
+        finished = RelistFinished(
+            t=out.t,
+            wall=out.wall,
+            relist=job.relist,
+            scope=job.scope,
+            source=job.source,
+            started=job.started,
+            duration_ns=took,
+            ok=not error,
+            uid=job.uid,
+            request=job.request.number if job.request is not None else None,
+            error=error,
+            pods=len(job.pods or ()),
+            containers=job.containers,
+            changed=job.changed,
+            withheld=len(job.withheld),
+            calls=job.calls,
+            slowest_method=job.slowest.method,
+            slowest_ns=job.slowest.duration_ns,
+            running_pods=job.running_pods,
+            containers_by_state=job.by_state,
+        )
+        out.show(finished)
+        if job.scope == "global":
+            self.last_global = RelistState(
+                job.relist,
+                job.scope,
+                job.source,
+                job.started,
+                None,
+                took,
+                finished.ok,
+                finished.pods,
+                finished.containers,
+            )
+
+    def _account(self, job: Job, costs: tuple[CallCost, ...]) -> None:
+        job.calls += len(costs)
+        for cost in costs:
+            if cost.duration_ns > job.slowest.duration_ns:
+                job.slowest = cost
+
+    def _next_call(self) -> int:
+        self._calls += 1
+        return self._calls
+
+
+def _count_running(job: Job) -> None:
+    """The kubelet's running gauges, from the list alone (behaviours G1)."""
+    by_state: dict[str, int] = {}
+    running = 0
+    for pod in (job.pods or {}).values():
+        for item in pod.containers.values():
+            by_state[item.state] = by_state.get(item.state, 0) + 1
+        running += any(box.state == "running" for box in pod.sandboxes.values())
+    job.running_pods = running
+    job.by_state = by_state

@@ -1,0 +1,138 @@
+"""The lifecycle event channel, and what is told of each event: who found it and how much later.
+
+Source: kubelet pleg/generic.go (filtered ``ContainerChanged``, non-blocking send, discard).
+"""
+
+import msgspec
+
+from app.engine.model import ContainerStatus, EventType, Observation, PodStatus, RelistSource
+from app.engine.outbox import Outbox
+from app.engine.records import Delivery, Lifecycle
+from app.engine.settings import EngineSettings
+from app.engine.transitions import Change
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """The relist that found something; ``poll_due_t``: when the next global one would begin."""
+
+    relist: int
+    source: RelistSource
+    request: int | None
+    poll_due_t: int | None
+
+
+class StopEvents:
+    """Stop events whose container no relist has found dead yet, oldest forgotten first."""
+
+    def __init__(self, kept: int) -> None:
+        self._kept = kept
+        self._stops: dict[str, tuple[int, int, bool]] = {}
+
+    def remember(self, container_id: str, event: int, t: int, *, backlog: bool) -> None:
+        """A stop event arrived; the first one of a container counts."""
+        if container_id in self._stops:
+            return
+        while len(self._stops) >= self._kept:
+            del self._stops[next(iter(self._stops))]
+        self._stops[container_id] = (event, t, backlog)
+
+    def take(self, container_id: str) -> tuple[int, int, bool] | None:
+        """(event number, time of receipt, whether it was backlog) of this container's stop."""
+        return self._stops.pop(container_id, None)
+
+
+class LifecycleEvents:
+    """Sends lifecycle events and counts them by relist source."""
+
+    def __init__(self, outbox: Outbox, settings: EngineSettings, stops: StopEvents) -> None:
+        self._out = outbox
+        self._capacity = settings.event_channel
+        self._waiting = 0
+        self._stops = stops
+        self.by_source: dict[str, int] = dict.fromkeys(
+            ("post_sync", "post_allocation", "evented_pleg", "global"), 0
+        )
+        self.discarded = 0
+
+    def taken(self, count: int) -> None:
+        """The reader took events from the channel."""
+        self._waiting = max(0, self._waiting - count)
+
+    def send(self, change: Change, status: PodStatus | None, found: Finding) -> None:
+        """All events of one change, in order."""
+        out, item = self._out, change.item
+        known = _status_of(status, item)
+        for event_type in change.events:
+            record = Lifecycle(
+                t=out.t,
+                wall=out.wall,
+                type=event_type,
+                uid=item.pod_uid,
+                container_id=item.id,
+                container_name=item.name,
+                attempt=item.attempt,
+                is_sandbox=item.kind == "sandbox",
+                old_state=change.old_state,
+                new_state=change.new_state,
+                relist=found.relist,
+                source=found.source,
+                request=found.request,
+                delivery=self._deliver(event_type, found.source),
+                poll_due_t=found.poll_due_t,
+            )
+            out.show(self._died(record, known) if event_type == "ContainerDied" else record)
+
+    def send_pod_sync(self, uid: str, found: Finding) -> None:
+        """A reinspection succeeded and found no change."""
+        self._out.show(
+            Lifecycle(
+                t=self._out.t,
+                wall=self._out.wall,
+                type="PodSync",
+                uid=uid,
+                container_id="",
+                container_name="",
+                is_sandbox=False,
+                old_state="non-existent",
+                new_state="non-existent",
+                relist=found.relist,
+                source=found.source,
+                request=found.request,
+                delivery=self._deliver("PodSync", found.source),
+                poll_due_t=found.poll_due_t,
+            )
+        )
+
+    def _died(self, record: Lifecycle, known: ContainerStatus | None) -> Lifecycle:
+        """Adds how it ended, and which stop event had told of it how long ago."""
+        stop = self._stops.take(record.container_id)
+        event, stop_t, backlog = stop if stop is not None else (None, None, False)
+        finished_at = known.finished_at if known is not None else 0
+        return msgspec.structs.replace(
+            record,
+            event=event,
+            stop_t=stop_t,
+            after_ns=None if stop_t is None or backlog else record.t - stop_t,
+            since_finished_ns=record.wall - finished_at if finished_at > 0 else None,
+            finished_at=finished_at,
+            exit_code=known.exit_code if known is not None else None,
+            reason=known.reason if known is not None else "",
+        )
+
+    def _deliver(self, event_type: EventType, source: RelistSource) -> Delivery:
+        if event_type == "ContainerChanged":
+            return "filtered"
+        self.by_source[source] += 1
+        if self._capacity is None:
+            return "sent"
+        if self._waiting >= self._capacity:
+            self.discarded += 1
+            return "discarded"
+        self._waiting += 1
+        return "sent"
+
+
+def _status_of(status: PodStatus | None, item: Observation) -> ContainerStatus | None:
+    if status is None or item.kind == "sandbox":
+        return None
+    return next((one for one in status.containers if one.id == item.id), None)

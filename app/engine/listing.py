@@ -1,0 +1,55 @@
+"""From the rows of a listing to pods (kubelet kuberuntime ``GetPods``)."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from app.engine.model import Observation
+
+
+class Pod(msgspec.Struct):
+    """One pod of a listing. ``created_at``: of its oldest sandbox, 0 without one.
+
+    ``listed_t`` is taken before the listing began (kubelet: the pod's timestamp).
+    """
+
+    uid: str
+    name: str
+    namespace: str
+    listed_t: int
+    created_at: int = 0
+    containers: dict[str, Observation] = {}
+    sandboxes: dict[str, Observation] = {}
+
+    def find(self, item_id: str) -> Observation | None:
+        """The container or sandbox with this id."""
+        return self.containers.get(item_id) or self.sandboxes.get(item_id)
+
+    def same_items(self, other: "Pod") -> bool:
+        """Whether both hold the same rows; quick because observations are interned."""
+        return self.containers == other.containers and self.sandboxes == other.sandboxes
+
+
+def group(
+    sandboxes: Iterable[Observation], containers: Iterable[Observation], listed_t: int
+) -> dict[str, Pod]:
+    """Pods by UID. A container whose pod has no sandbox here makes a pod of its own (N10)."""
+    pods: dict[str, Pod] = {}
+    for item in sandboxes:
+        pod = pods.get(item.pod_uid)
+        if pod is None:
+            pods[item.pod_uid] = pod = _pod(item, listed_t)
+            pod.created_at = item.created_at
+        elif item.created_at < pod.created_at:
+            pod.created_at = item.created_at
+        pod.sandboxes[item.id] = item
+    for item in containers:
+        pod = pods.get(item.pod_uid)
+        if pod is None:
+            pods[item.pod_uid] = pod = _pod(item, listed_t)
+        pod.containers[item.id] = item
+    return pods
+
+
+def _pod(item: Observation, listed_t: int) -> Pod:
+    return Pod(item.pod_uid, item.pod_name, item.pod_namespace, listed_t)

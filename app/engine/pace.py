@@ -1,0 +1,50 @@
+"""How long the shadow pauses between two global relists: the period, or more on a slow runtime.
+
+The kubelet has no such rule. The shadow looks at a node that the kubelet is polling already, so
+when listing takes more than its share of the time it looks less often (DESIGN: promises).
+"""
+
+from collections import deque
+
+from app.engine.outbox import Outbox
+from app.engine.records import PaceChanged
+from app.engine.settings import EngineSettings
+
+_REMEMBERED = 3
+
+
+class Pace:
+    """The pause in force, from the quickest of the last few listings: one slow list is no trend."""
+
+    def __init__(self, outbox: Outbox, settings: EngineSettings) -> None:
+        self._out = outbox
+        self._settings = settings
+        self._recent: deque[int] = deque(maxlen=_REMEMBERED)
+        self.pause_ns = settings.period_ns
+
+    def listed(self, took_ns: int) -> None:
+        """A global relist's two list calls took this long together."""
+        self._recent.append(took_ns)
+        if len(self._recent) < _REMEMBERED:
+            return
+        settings = self._settings
+        fair = (settings.listing_share - 1) * min(self._recent)
+        pause = max(settings.period_ns, min(fair, settings.pace_cap_ns))
+        was = self.pause_ns
+        self.pause_ns = pause
+        if (pause > settings.period_ns) == (was > settings.period_ns) and pause <= 2 * was:
+            return
+        if pause > settings.period_ns:
+            reason = (
+                f"Listing takes {min(self._recent) / 1e6:.0f} ms; to keep it under a "
+                f"{_PARTS.get(settings.listing_share, 'part')} of the time plegscope polls less "
+                "often than the kubelet does."
+            )
+        else:
+            reason = "Listing is quick again; plegscope polls at the kubelet's period."
+        self._out.show(
+            PaceChanged(t=self._out.t, wall=self._out.wall, period_ns=pause, reason=reason)
+        )
+
+
+_PARTS = {2: "half", 3: "third", 4: "quarter", 5: "fifth", 10: "tenth"}
