@@ -4,7 +4,7 @@ _MICRO, _MILLI, _SECOND = 1_000, 1_000_000, 1_000_000_000
 
 
 def go_duration(ns: int) -> str:
-    """``ns`` as Go's ``time.Duration.String`` writes it: ``0s``, ``1.5ms``, ``3m0s``, ``1h0m2s``."""
+    """``ns`` as Go's ``time.Duration.String`` writes it: ``1.5ms``, ``3m0s``, ``1h0m2s``."""
     if ns == 0:
         return "0s"
     sign, ns = ("-", -ns) if ns < 0 else ("", ns)
