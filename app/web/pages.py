@@ -1,0 +1,245 @@
+"""The pages: documents rendered on the server, whole or as a partial for htmx.
+
+Every page is a plain link that works without scripts. A request that htmx made (``HX-Request``)
+gets the document's inside only, to be put into a panel of the node page. Nothing here is cached:
+what the journal says now is what is shown.
+
+The timeline itself is not rendered here: ``/`` is an empty frame that ``static/js`` fills from the
+WebSocket.
+"""
+
+import dataclasses
+import datetime
+import signal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import jinja2
+from fastapi import APIRouter, Header
+from fastapi.responses import HTMLResponse
+
+from app.engine.model import ContainerStatus
+from app.engine.records import AnyRecord, Lifecycle
+from app.hub.wire import PodRow, SessionState
+
+POD_STORY = 50
+"""Lifecycle events shown on a pod's page, newest first."""
+
+_NBSP = "\N{NO-BREAK SPACE}"
+
+_EXIT_WORDS = {
+    0: "finished",
+    1: "error",
+    2: "misuse or error",
+    125: "the runtime could not start it",
+    126: "the command could not be executed",
+    127: "the command was not found",
+    128: "the runtime could not start it, or exit without a valid code",
+    255: "error, or a code out of range",
+}
+
+_ERRORS = {
+    401: (
+        "This page needs the address with its token.",
+        "plegscope printed an address when it started; open that one, token included. A token "
+        "lasts until plegscope is started again.",
+    ),
+    403: (
+        "This request was refused.",
+        "It came with a Host or Origin that plegscope does not serve. Open the address that "
+        "plegscope printed when it started.",
+    ),
+    404: (
+        "There is no such page here.",
+        "The pod may be gone, or the address has a slip in it. The node page shows what there is.",
+    ),
+    500: (
+        "plegscope made a mistake with this page.",
+        "The rest goes on working. The terminal it runs in says more; please report it with "
+        "those lines.",
+    ),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class PageData:
+    """What the pages ask for; each callable is quick and does not block.
+
+    Attributes:
+        state: the session's present state, as the header shows it.
+        pods: a row for every pod of the journal.
+        pod_records: what the journal keeps about one pod (by UID), oldest first.
+    """
+
+    state: Callable[[], SessionState]
+    pods: Callable[[], Sequence[PodRow]]
+    pod_records: Callable[[str], Sequence[AnyRecord]]
+
+
+class Pages:
+    """Renders the pages.
+
+    Args:
+        templates: directory of the Jinja2 templates.
+        data: where the facts come from.
+        version: plegscope's version; busts the browser's cache of ``/static``.
+        stream_path: path of the WebSocket.
+    """
+
+    def __init__(
+        self, templates: Path, data: PageData, *, version: str, stream_path: str = "/ws"
+    ) -> None:
+        self._data = data
+        self._env = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(templates),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._env.filters.update(
+            duration=duration, wall_time=wall_time, exit_meaning=exit_meaning, ended=ended
+        )
+        self._env.globals.update(version=version, stream_path=stream_path)
+
+    def router(self) -> APIRouter:
+        """The page routes: ``/``, ``/pods``, ``/pods/{uid}``, ``/about``, ``/help``."""
+        router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
+
+        @router.get("/")
+        async def node() -> HTMLResponse:
+            return self._page("node.html", partial=False, state=self._data.state())
+
+        @router.get("/help")
+        async def help_page(hx_request: Annotated[str, Header()] = "") -> HTMLResponse:
+            return self._page("help.html", partial=hx_request == "true")
+
+        @router.get("/about")
+        async def about(hx_request: Annotated[str, Header()] = "") -> HTMLResponse:
+            return self._page(
+                "about.html", partial=hx_request == "true", state=self._data.state()
+            )
+
+        @router.get("/pods")
+        async def pods(hx_request: Annotated[str, Header()] = "") -> HTMLResponse:
+            rows = sorted(
+                self._data.pods(), key=lambda pod: (pod.gone_t is not None, pod.namespace, pod.name)
+            )
+            return self._page("pods.html", partial=hx_request == "true", pods=rows)
+
+        @router.get("/pods/{uid}")
+        async def pod(uid: str, hx_request: Annotated[str, Header()] = "") -> HTMLResponse:
+            row = next((row for row in self._data.pods() if row.uid == uid), None)
+            if row is None:
+                return self.error(404)
+            story = [
+                record
+                for record in self._data.pod_records(uid)
+                if isinstance(record, Lifecycle) and record.delivery != "filtered"
+            ]
+            return self._page(
+                "pod.html",
+                partial=hx_request == "true",
+                pod=row,
+                containers=[as_status(container) for container in row.containers],
+                story=story[: -POD_STORY - 1 : -1],
+                more=max(0, len(story) - POD_STORY),
+            )
+
+        return router
+
+    def error(self, status: int) -> HTMLResponse:
+        """An error in words: what happened and what to do next, with HTTP ``status``."""
+        heading, text = _ERRORS.get(status, _ERRORS[500 if status >= 500 else 404])
+        return self._page(
+            "error.html", partial=False, code=status, status=status, heading=heading, text=text
+        )
+
+    def _page(
+        self, name: str, *, partial: bool, status: int = 200, **context: object
+    ) -> HTMLResponse:
+        layout = "partial.html" if partial else "page.html"
+        html = self._env.get_template(name).render(layout=layout, page=name, **context)
+        headers = {"Vary": "HX-Request", "Cache-Control": "no-store"}
+        return HTMLResponse(html, status_code=status, headers=headers)
+
+
+def as_status(container: dict[str, object] | ContainerStatus) -> dict[str, object]:
+    """A container of a ``PodRow`` as a plain dictionary with every field of ContainerStatus."""
+    if isinstance(container, ContainerStatus):
+        return {name: getattr(container, name) for name in container.__struct_fields__}
+    defaults: dict[str, object] = {
+        "id": "",
+        "name": "",
+        "attempt": 0,
+        "runtime_state": "unknown",
+        "created_at": 0,
+        "started_at": 0,
+        "finished_at": 0,
+        "exit_code": None,
+        "reason": "",
+        "message": "",
+        "image": "",
+    }
+    return defaults | container
+
+
+def ended(container: dict[str, object]) -> bool:
+    """Whether this container has exited, so that exit code and reason mean something."""
+    return container["runtime_state"] == "exited"
+
+
+def duration(ns: float | None) -> str:
+    """Nanoseconds in words, two significant digits: ``4.1 ms``, ``47 s``, ``3 min 12 s``."""
+    if ns is None:
+        return "not known"
+    seconds = abs(ns) / 1e9
+    if seconds < 1:
+        return f"{_two_digits(seconds * 1e3)}{_NBSP}ms"
+    if seconds < 60:
+        return f"{_two_digits(seconds)}{_NBSP}s"
+    whole = round(seconds)
+    units = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+    for (size, name), (small, small_name) in zip(units, units[1:], strict=False):
+        if whole >= size:
+            rest = whole % size // small
+            text = f"{whole // size}{_NBSP}{name}"
+            return f"{text} {rest}{_NBSP}{small_name}" if rest else text
+    return f"{whole}{_NBSP}s"
+
+
+def _two_digits(value: float) -> str:
+    if value >= 9.95:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 0.995 or value == 0 else f"{value:.2f}"
+
+
+def wall_time(ns: int) -> str:
+    """Nanoseconds since 1970 as ``2026-11-29 14:32:40.123 UTC``; not known for 0 and nonsense."""
+    if ns <= 0:
+        return "not known"
+    try:
+        moment = datetime.datetime.fromtimestamp(ns / 1e9, tz=datetime.UTC)
+    except (OverflowError, ValueError, OSError):
+        return "not known"
+    return moment.strftime("%Y-%m-%d %H:%M:%S.") + f"{ns // 1_000_000 % 1000:03d} UTC"
+
+
+def exit_meaning(code: int | None, reason: str = "") -> str:
+    """What an exit code means: 128 + N is death by signal N; OOM only if the runtime says so."""
+    if code is None:
+        return "exit code not known"
+    if reason == "OOMKilled":
+        return "killed by SIGKILL: out of memory"
+    if code in _EXIT_WORDS:
+        return _EXIT_WORDS[code]
+    if 128 < code < 128 + 65:
+        try:
+            name = signal.Signals(code - 128).name
+        except ValueError:
+            name = f"signal {code - 128}"
+        if name == "SIGKILL":
+            return "killed by SIGKILL; the runtime does not say out of memory"
+        return f"ended by {name}"
+    return "error"
