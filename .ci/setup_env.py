@@ -136,7 +136,7 @@ def installed() -> dict[str, str]:
         stamp = json.loads(STAMP.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return {str(key): str(value) for key, value in stamp.items()}
+    return stamp if isinstance(stamp, dict) else {}
 
 
 def install(purpose: str) -> None:
