@@ -1,8 +1,12 @@
 """What goes over the WebSocket, message by message (JSON text frames, discriminated by ``type``).
 
-Server to browser: ``hello`` -> ``snapshot`` (or a first ``batch`` when ``since`` could be resumed)
--> ``batch`` and ``state`` ... ; ``lagging`` then a fresh ``snapshot`` when the viewer's queue had
-overflowed; ``bye`` before the server closes. Nothing is expected from the browser.
+Server to browser: ``hello``, then ``snapshot`` (unless ``hello`` says ``resumed``: then what was
+missed follows as batches, which may be none), then ``batch`` and ``state`` for ever; ``lagging``
+and a fresh ``snapshot`` when the viewer's queue had overflowed; ``bye`` before the server closes.
+Nothing is expected from the browser: one that sends something is disconnected.
+
+To resume, connect with ``?since=<seq of the last record>&session=<of the hello>``. Close codes:
+1001 the server ends, 1008 the browser sent something, 1013 there are too many viewers.
 
 All ``t`` are monotonic nanoseconds of the session (small enough for a JavaScript number), all
 ``wall`` are nanoseconds since 1970 (exact to 256 ns there, good enough to show).
@@ -12,6 +16,20 @@ import msgspec
 
 from app.engine.records import AnyRecord, RuntimeSeen
 from app.engine.state import EngineState
+from app.journal.projection import PodRow
+
+__all__ = [
+    "Batch",
+    "Bye",
+    "Cost",
+    "Hello",
+    "Lagging",
+    "OldestCall",
+    "PodRow",
+    "SessionState",
+    "Snapshot",
+    "State",
+]
 
 
 class Cost(msgspec.Struct, frozen=True):
@@ -31,29 +49,11 @@ class OldestCall(msgspec.Struct, frozen=True):
     hung: bool
 
 
-class PodRow(msgspec.Struct, frozen=True):
-    """A pod as the journal tells: enough to name a lane and to draw its running line."""
-
-    uid: str
-    name: str
-    namespace: str
-    seen_t: int
-    gone_t: int | None
-    last_t: int
-    """Time of the newest record about this pod."""
-    running: int
-    """Containers (no sandboxes) the pod cache has as running."""
-    containers: tuple[dict[str, object], ...] = ()
-    """As in ``PodCached.containers``, newest first."""
-    ips: tuple[str, ...] = ()
-    error: str = ""
-    syncing: bool = False
-
-
 class SessionState(msgspec.Struct, frozen=True):
     """Everything the header shows."""
 
     session: str
+    """Changes with every start of the server."""
     title: str
     """What is being watched, for people: "Simulated node", "containerd 2.1.9 on host-1"."""
     simulated: bool
@@ -71,10 +71,14 @@ class SessionState(msgspec.Struct, frozen=True):
 
 
 class Hello(msgspec.Struct, frozen=True, tag_field="type", tag="hello"):
-    """First message: who serves. ``session`` changes with every start of the server."""
+    """First message: who serves. ``session`` changes with every start of the server.
+
+    ``resumed``: keep what you have; no snapshot comes, only what you have not seen yet.
+    """
 
     session: str
     version: str
+    resumed: bool = False
 
 
 class Snapshot(msgspec.Struct, frozen=True, tag_field="type", tag="snapshot"):
@@ -105,9 +109,13 @@ class State(msgspec.Struct, frozen=True, tag_field="type", tag="state"):
 
 
 class Lagging(msgspec.Struct, frozen=True, tag_field="type", tag="lagging"):
-    """This viewer was too slow: ``skipped`` records were not sent; a snapshot follows."""
+    """This viewer was too slow: ``skipped`` records were not sent; a snapshot follows.
+
+    ``lost`` of them are not in that snapshot either (they are older than its first record): a gap.
+    """
 
     skipped: int
+    lost: int = 0
 
 
 class Bye(msgspec.Struct, frozen=True, tag_field="type", tag="bye"):

@@ -20,6 +20,8 @@ class Journal:
     """
 
     def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
+        if capacity < 1:
+            raise ValueError("a journal keeps at least one record")
         self._records: deque[Record] = deque(maxlen=capacity)
         self._last = 0
         self._subscribers: list[Callable[[Record], None]] = []
@@ -63,4 +65,4 @@ class Journal:
 
     def newest(self, count: int) -> tuple[Record, ...]:
         """The newest ``count`` kept records, oldest first."""
-        return self.since(self._last - count)
+        return self.since(self._last - max(0, count))
