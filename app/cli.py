@@ -1,0 +1,137 @@
+"""The command line: ``plegscope demo``, ``plegscope watch``, ``plegscope version``."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from app import __version__
+from app.errors import PlegscopeError, SettingsError
+from app.settings import SETTINGS, Setting, Settings
+
+DESCRIPTION = """\
+See a Kubernetes node's Pod Lifecycle Event Generator (PLEG) at work: which stop event asked for
+which relist, which relist found which change, and how long each hop took.
+
+plegscope is a shadow: it only reads, and what it finds is what a kubelet would find.
+"""
+
+_DEMO_EXAMPLES = """\
+examples:
+  plegscope demo                    open the dashboard on a simulated node
+  plegscope demo --port 0           take any free port
+  plegscope demo --seed 42          another node, the same each time
+"""
+
+_WATCH_EXAMPLES = """\
+examples:
+  sudo plegscope watch              find the runtime's socket and open the dashboard
+  sudo plegscope watch --runtime-endpoint unix:///run/k3s/containerd/containerd.sock
+  sudo plegscope watch --format jsonl --duration 30s > records.jsonl
+"""
+
+COMMANDS = {
+    "demo": (
+        "a simulated node, to learn and to teach",
+        "Start a simulated node and the dashboard on this machine. Nothing needs to be prepared.",
+        _DEMO_EXAMPLES,
+    ),
+    "watch": (
+        "a real container runtime on this machine",
+        "Watch the container runtime of this machine (containerd, CRI-O), reading only.",
+        _WATCH_EXAMPLES,
+    ),
+    "version": ("print plegscope's version", "Print plegscope's version.", ""),
+}
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser, built from the table of settings."""
+    parser = argparse.ArgumentParser(
+        prog="plegscope",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"plegscope {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (short, long, examples) in COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=short,
+            description=long,
+            epilog=examples,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        for setting in SETTINGS:
+            if name in setting.commands:
+                _add(command, setting)
+    return parser
+
+
+def _add(parser: argparse.ArgumentParser, setting: Setting) -> None:
+    if setting.parse is None:
+        parser.add_argument(
+            setting.flag,
+            dest=setting.field,
+            action="store_const",
+            const=setting.constant,
+            default=argparse.SUPPRESS,
+            help=setting.help,
+        )
+        return
+    parser.add_argument(
+        setting.flag,
+        dest=setting.field,
+        action="append" if setting.many else "store",
+        metavar=setting.metavar,
+        default=argparse.SUPPRESS,
+        help=setting.help,
+    )
+
+
+def settings_from(arguments: argparse.Namespace) -> Settings:
+    """The settings a command line asks for.
+
+    Raises:
+        SettingsError: a value that cannot be used, named with its flag.
+    """
+    values: dict[str, object] = {}
+    for setting in SETTINGS:
+        if not hasattr(arguments, setting.field):
+            continue
+        given = getattr(arguments, setting.field)
+        if setting.parse is None:
+            values[setting.field] = given
+            continue
+        try:
+            values[setting.field] = (
+                tuple(setting.parse(one) for one in given) if setting.many else setting.parse(given)
+            )
+        except SettingsError as error:
+            raise SettingsError(f"{setting.flag}: {error}") from None
+    return Settings(**values)  # type: ignore[arg-type]  # each parser gives its field's type
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code (0 well, 1 an error told in a sentence, 2 usage)."""
+    arguments = build_parser().parse_args(argv)
+    if arguments.command == "version":
+        sys.stdout.write(f"plegscope {__version__}\n")
+        return 0
+    # C-core writes lines of its own to standard error (GOAWAY and the like); it reads this once,
+    # when grpc is first imported, which is why nothing above imports it.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    try:
+        settings = settings_from(arguments)
+        from app.assembly import run
+
+        return run(arguments.command, settings)
+    except PlegscopeError as error:
+        sys.stderr.write(f"plegscope: {error}\n")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+"""Records as JSON lines on standard output, without ever waiting for whoever reads them."""
+
+import contextlib
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import BinaryIO
+
+import msgspec
+
+from app.engine.records import Gap, Record
+
+KEPT = 20_000
+"""Lines that may wait for a slow reader; beyond it the oldest are given up and counted."""
+
+
+class JsonlWriter:
+    """Writes records from a thread of its own.
+
+    A pipe that nobody reads blocks its writer. Were that the event loop, the runtime's stream would
+    stay unread and the node would feel it; so the loop only puts lines into a bounded queue.
+    """
+
+    def __init__(self, out: BinaryIO, on_closed: Callable[[], None]) -> None:
+        self._out = out
+        self._on_closed = on_closed
+        self._lines: deque[bytes] = deque()
+        self._lost = 0
+        self._lost_from = 0
+        self._ready = threading.Condition()
+        self._closing = False
+        self._encoder = msgspec.json.Encoder()
+        # A daemon: a reader that never reads must not keep the process alive.
+        self._thread = threading.Thread(target=self._work, name="jsonl", daemon=True)
+        self._thread.start()
+
+    def on_record(self, record: Record) -> None:
+        """Queue one record; returns at once."""
+        line = self._encoder.encode(record) + b"\n"
+        with self._ready:
+            if len(self._lines) >= KEPT:
+                self._lines.popleft()
+                self._lost_from = self._lost_from or record.t
+                self._lost += 1
+            elif self._lost:
+                self._tell_loss(record)
+            self._lines.append(line)
+            self._ready.notify()
+
+    def waiting(self) -> int:
+        """Lines that have not been given to the reader yet."""
+        with self._ready:
+            return len(self._lines)
+
+    def close(self, timeout: float = 2.0) -> None:
+        """Write what waits, as long as the reader takes it within ``timeout`` seconds."""
+        with self._ready:
+            self._closing = True
+            self._ready.notify()
+        self._thread.join(timeout)
+
+    def _tell_loss(self, record: Record) -> None:
+        gap = Gap(
+            t=record.t,
+            wall=record.wall,
+            hop="viewer",
+            count=self._lost,
+            from_t=self._lost_from,
+            reason="Whoever reads standard output was too slow.",
+        )
+        self._lines.append(self._encoder.encode(gap) + b"\n")
+        self._lost = self._lost_from = 0
+
+    def _work(self) -> None:
+        while True:
+            with self._ready:
+                while not self._lines and not self._closing:
+                    self._ready.wait()
+                lines = b"".join(self._lines)
+                self._lines.clear()
+                if not lines:
+                    return
+            try:
+                self._out.write(lines)
+                self._out.flush()
+            except (OSError, ValueError):
+                self._reader_gone()
+                return
+
+    def _reader_gone(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            # Python flushes standard output again at exit; let that not fail.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._out.fileno())
+        self._on_closed()

@@ -1,0 +1,181 @@
+"""Every setting in one table. It feeds the command line and its help, and the README's check."""
+
+import re
+from collections.abc import Callable
+
+import msgspec
+
+from app.errors import SettingsError
+
+SECOND = 1_000_000_000
+_UNITS = {"ms": SECOND // 1000, "s": SECOND, "m": 60 * SECOND, "h": 3600 * SECOND}
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h)", re.ASCII)
+
+
+def parse_duration(text: str) -> int:
+    """``30s``, ``1.5m``, ``1h30m`` or ``500ms`` as nanoseconds; zero is refused.
+
+    Raises:
+        SettingsError: for anything else.
+    """
+    parts = _DURATION.findall(text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise SettingsError(f"{text!r} is no duration: write it like 30s, 5m or 1h30m.")
+    total = sum(int(float(number) * _UNITS[unit]) for number, unit in parts)
+    if total <= 0:
+        raise SettingsError("A duration must be longer than nothing: write it like 30s.")
+    return total
+
+
+def parse_port(text: str) -> int:
+    """A TCP port, 0 for any free one.
+
+    Raises:
+        SettingsError: not a number from 0 to 65535.
+    """
+    if not text.isascii() or not text.isdigit() or int(text) > 65535:
+        raise SettingsError(f"{text!r} is no port: give a number from 0 (any free one) to 65535.")
+    return int(text)
+
+
+def parse_seed(text: str) -> int:
+    """A seed: any whole number from 0.
+
+    Raises:
+        SettingsError: not such a number.
+    """
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise SettingsError(f"{text!r} is no seed: give a whole number, such as 7.")
+    return int(text)
+
+
+def parse_format(text: str) -> str:
+    """``page`` or ``jsonl``.
+
+    Raises:
+        SettingsError: something else.
+    """
+    if text not in ("page", "jsonl"):
+        raise SettingsError(f"{text!r} is no output format: choose page or jsonl.")
+    return text
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What one session runs with; ``duration_ns`` 0 means until it is stopped."""
+
+    host: str = "127.0.0.1"
+    port: int = 7780
+    allow_hosts: tuple[str, ...] = ()
+    browser: bool = True
+    duration_ns: int = 0
+    format: str = "page"
+    runtime_endpoint: str = ""
+    join_shared_stream: bool = False
+    call_timeout_ns: int = 120 * SECOND
+    seed: int = 7
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """One row: the flag, where its value goes, and what ``--help`` says.
+
+    ``parse`` None: a switch without a value that sets ``constant``. ``many``: may be repeated.
+    """
+
+    flag: str
+    field: str
+    help: str
+    commands: tuple[str, ...]
+    metavar: str = ""
+    parse: Callable[[str], object] | None = None
+    constant: object = True
+    many: bool = False
+
+
+BOTH = ("demo", "watch")
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        "--runtime-endpoint",
+        "runtime_endpoint",
+        "socket of the container runtime, such as unix:///run/containerd/containerd.sock "
+        "(default: found the way crictl does: CONTAINER_RUNTIME_ENDPOINT, then crictl's "
+        "configuration file, then the well-known sockets)",
+        ("watch",),
+        "ENDPOINT",
+        str,
+    ),
+    Setting(
+        "--join-shared-stream",
+        "join_shared_stream",
+        "subscribe to events even where all subscribers share one stream (containerd 1.x, CRI-O "
+        "before 1.28) and plegscope would take events away from a kubelet with EventedPLEG on",
+        ("watch",),
+    ),
+    Setting(
+        "--call-timeout",
+        "call_timeout_ns",
+        "deadline of each call to the runtime (default: 2m, the kubelet's)",
+        ("watch",),
+        "DURATION",
+        parse_duration,
+    ),
+    Setting(
+        "--format",
+        "format",
+        "page: serve the dashboard (default); jsonl: no web server, one JSON record a line on "
+        "standard output",
+        ("watch",),
+        "FORMAT",
+        parse_format,
+    ),
+    Setting(
+        "--seed",
+        "seed",
+        "seed of the simulated node: the same seed plays the same workloads (default: 7)",
+        ("demo",),
+        "N",
+        parse_seed,
+    ),
+    Setting(
+        "--port",
+        "port",
+        "port of the dashboard; 0 takes any free one (default: 7780)",
+        BOTH,
+        "N",
+        parse_port,
+    ),
+    Setting(
+        "--host",
+        "host",
+        "address to serve the dashboard on (default: 127.0.0.1, this machine only); any other "
+        "address makes it reachable from outside, guarded by the token in the printed address",
+        BOTH,
+        "ADDRESS",
+        str,
+    ),
+    Setting(
+        "--allow-host",
+        "allow_hosts",
+        "a further host name by which browsers may reach the dashboard, such as the name of an "
+        "SSH or kubectl forward (may be given several times)",
+        BOTH,
+        "NAME",
+        str,
+        many=True,
+    ),
+    Setting(
+        "--no-browser",
+        "browser",
+        "do not open a browser",
+        BOTH,
+        constant=False,
+    ),
+    Setting(
+        "--duration",
+        "duration_ns",
+        "end by itself after this time, with exit code 0 (30s, 5m, 1h30m)",
+        BOTH,
+        "DURATION",
+        parse_duration,
+    ),
+)

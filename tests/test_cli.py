@@ -1,0 +1,95 @@
+"""The command line: what it understands, and that nobody ever sees a traceback."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app import __version__
+from app.cli import COMMANDS, build_parser, main, settings_from
+from app.errors import SettingsError
+from app.settings import SETTINGS
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def test_flags_become_settings() -> None:
+    arguments = build_parser().parse_args(
+        ["watch", "--port", "0", "--no-browser", "--duration", "30s", "--join-shared-stream"]
+    )
+    settings = settings_from(arguments)
+    assert (settings.port, settings.browser, settings.join_shared_stream) == (0, False, True)
+    assert settings.duration_ns == 30_000_000_000
+
+
+def test_a_repeated_flag_adds_up() -> None:
+    arguments = build_parser().parse_args(["demo", "--allow-host", "a", "--allow-host", "b"])
+    assert settings_from(arguments).allow_hosts == ("a", "b")
+
+
+def test_without_flags_the_defaults_hold() -> None:
+    settings = settings_from(build_parser().parse_args(["demo"]))
+    assert (settings.host, settings.browser, settings.duration_ns) == ("127.0.0.1", True, 0)
+
+
+def test_a_bad_value_is_named_with_its_flag() -> None:
+    with pytest.raises(SettingsError, match="--duration: 'soon' is no duration"):
+        settings_from(build_parser().parse_args(["demo", "--duration", "soon"]))
+
+
+def test_a_bad_value_ends_with_a_sentence_and_exit_code_1(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["watch", "--port", "x"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("plegscope: --port:")
+    assert "Traceback" not in error
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["version"]) == 0
+    assert capsys.readouterr().out == f"plegscope {__version__}\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_teaches(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    for setting in SETTINGS:
+        assert (setting.flag in text) == (command in setting.commands)
+
+
+def test_no_command_is_a_usage_error_that_names_the_commands(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert ended.value.code == 2
+    assert "COMMAND" in capsys.readouterr().err
+
+
+def test_the_readme_tells_of_every_flag() -> None:
+    text = README.read_text(encoding="utf-8")
+    missing = [setting.flag for setting in SETTINGS if f"`{setting.flag}" not in text]
+    assert missing == []
+
+
+def test_python_minus_m_is_the_same_program() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "app", "version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"plegscope {__version__}\n"
+
+
+def test_grpc_is_imported_after_its_verbosity_is_set() -> None:
+    """C-core reads GRPC_VERBOSITY once, at import; importing the command line must not do that."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import app.cli, sys; print('grpc' in sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,76 @@
+"""JSON lines: complete for a good reader, bounded and counted for a slow one."""
+
+import io
+import json
+import os
+import threading
+
+import pytest
+
+from app import jsonl
+from app.engine.records import Note, Record
+from app.jsonl import JsonlWriter
+
+
+def note(number: int) -> Record:
+    return Note(seq=number, t=number, wall=number, level="info", text=f"line {number}")
+
+
+class Gate(io.BytesIO):
+    """A stream whose writes wait until somebody reads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open = threading.Event()
+        self.waiting = threading.Event()
+
+    def write(self, data: object, /) -> int:
+        self.waiting.set()
+        self.open.wait(10)
+        return super().write(data)  # type: ignore[arg-type]  # bytes, as BytesIO takes
+
+
+def test_every_record_is_one_line_of_json() -> None:
+    out = io.BytesIO()
+    writer = JsonlWriter(out, lambda: None)
+    for number in range(1, 101):
+        writer.on_record(note(number))
+    writer.close()
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [line["seq"] for line in lines] == list(range(1, 101))
+    assert {line["kind"] for line in lines} == {"note"}
+
+
+def test_a_slow_reader_loses_the_oldest_lines_and_is_told_how_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(jsonl, "KEPT", 10)
+    out = Gate()
+    writer = JsonlWriter(out, lambda: None)
+    writer.on_record(note(1))
+    assert out.waiting.wait(10)
+    for number in range(2, 32):
+        writer.on_record(note(number))
+    out.open.set()
+    # The queue has been taken by now or will be; the next record tells of the loss.
+    while writer.waiting():
+        pass
+    writer.on_record(note(32))
+    writer.close()
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    gaps = [line for line in lines if line["kind"] == "gap"]
+    seen = [line["seq"] for line in lines if line["kind"] == "note"]
+    assert [gap["count"] for gap in gaps] == [20]
+    assert seen == [1, *range(22, 33)]
+
+
+def test_a_reader_that_has_gone_is_reported_and_nothing_raises() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    gone = threading.Event()
+    with os.fdopen(write, "wb", buffering=0) as out:
+        writer = JsonlWriter(out, gone.set)
+        writer.on_record(note(1))
+        assert gone.wait(10)
+        writer.on_record(note(2))
+        writer.close()
