@@ -17,6 +17,9 @@ hypothesis.settings.register_profile(
     "default", hypothesis.settings.get_profile("default"), deadline=None
 )
 
+# The real containerd: fixtures containerd2, pods2, …
+pytest_plugins = ["tests.lab.fixtures"]
+
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}
 
 

@@ -27,8 +27,6 @@ from tests.lab.errors import LabError
 from tests.lab.packages import SUITES, cache_directory, fetch
 from tests.lab.pods import SLEEP, Pods
 
-RUN = "hand"
-
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
@@ -39,6 +37,9 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument(
         "--version", choices=SUITES, default="2", help="which containerd (default: %(default)s)"
+    )
+    top.add_argument(
+        "--instance", default="hand", help="several can run side by side (default: %(default)s)"
     )
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add = commands.add_parser
@@ -184,13 +185,13 @@ def main(argv: list[str]) -> int:
         print(f"in {cache_directory()}")
         return 0
     check_machine()
-    containerd = Containerd(args.version, name=f"hand-{args.version}")
+    containerd = Containerd(args.version, name=f"{args.instance}-{args.version}")
     instance = ("start", "stop", "crash", "freeze", "thaw", "status", "purge")
     if args.command in instance:
         return on_instance(containerd, args)
     if not containerd.pid:
         raise LabError(f"containerd {args.version} does not run. Start it with `start`.")
-    pods = Pods(containerd.endpoint, run=RUN, cgroup_parent=containerd.cgroup)
+    pods = Pods(containerd.endpoint, run=args.instance, cgroup_parent=containerd.cgroup)
     try:
         on_pods(pods, args, argv[split + 1 :] or list(SLEEP))
     finally:

@@ -145,26 +145,22 @@ class Containerd:
         """SIGCONT."""
         self._signal(signal.SIGCONT)
 
+    def recover(self) -> None:
+        """Bring it back into service from whatever a test left it in: frozen, stopped, purged."""
+        if self.pid:
+            self.thaw()
+        self.start()
+
     def purge(self) -> None:
         """End containerd, its shims and its containers, and remove all that it has made.
 
         Works in every state and may be repeated. The downloaded programs are kept.
         """
-        self.kill()
-        bundles = self.directory / "state/io.containerd.runtime.v2.task/k8s.io"
-        served = {bundle.name for bundle in bundles.glob("*")}
-        # A shim can outlive its bundle: 2.x forgets those of pods whose pause process died.
-        served |= set(proc.shims(self.socket).values())
-        proc.end_all(lambda: [*proc.members(self.cgroup), *proc.shims(self.socket)])
-        proc.unmount_all(self.directory)
-        proc.remove_cgroups(self.cgroup)
-        for task in served:
-            self._shim_socket(task).unlink(missing_ok=True)
+        self._end_processes()
         if self.directory.exists():
-            shutil.rmtree(self.directory)
-        if self._owner:
-            self._owner.close()
-            self._owner = None
+            # Under the lock `sweep` does not see a directory that is half gone.
+            with locked(BASE / "lock"):
+                self._remove_directory()
 
     def leftovers(self) -> list[str]:
         """What still exists of this instance, in words; empty after `purge`."""
@@ -176,6 +172,24 @@ class Containerd:
         return found + ([f"directory {self.directory}"] if self.directory.exists() else [])
 
     # Details
+
+    def _end_processes(self) -> None:
+        self.kill()
+        bundles = self.directory / "state/io.containerd.runtime.v2.task/k8s.io"
+        served = {bundle.name for bundle in bundles.glob("*")}
+        # A shim can outlive its bundle: 2.x forgets those of pods whose pause process died.
+        served |= set(proc.shims(self.socket).values())
+        proc.end_all(lambda: [*proc.members(self.cgroup), *proc.shims(self.socket)])
+        proc.unmount_all(self.directory)
+        proc.remove_cgroups(self.cgroup)
+        for task in served:
+            self._shim_socket(task).unlink(missing_ok=True)
+
+    def _remove_directory(self) -> None:
+        shutil.rmtree(self.directory)
+        if self._owner:
+            self._owner.close()
+            self._owner = None
 
     def _make_directory(self) -> None:
         BASE.mkdir(mode=0o700, exist_ok=True)
@@ -279,7 +293,9 @@ def sweep() -> list[str]:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     continue
-                Containerd("", name=directory.name).purge()
+                orphan = Containerd("", name=directory.name)
+                orphan._end_processes()
+                orphan._remove_directory()
                 swept.append(directory.name)
     return swept
 

@@ -29,6 +29,7 @@ SUITES = {"1.6": "bookworm", "1.7": "trixie", "2": "sid"}
 """Which Debian suite carries which containerd. sid moves, so "2" is whatever 2.x is there."""
 
 ATTEMPTS = 3
+PAUSE_S = 2.0
 COMMAND_TIMEOUT_S = 600.0
 LOCK_TIMEOUT_S = 1800.0
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
@@ -241,7 +242,7 @@ def run_patiently(words: Sequence[str], cwd: Path, attempts: int = ATTEMPTS) -> 
         except subprocess.TimeoutExpired:
             problem = f"no end after {COMMAND_TIMEOUT_S:.0f} s"
         if attempt < attempts:
-            time.sleep(2.0 * attempt)
+            time.sleep(PAUSE_S * attempt)
     shown = " ".join(word for word in words if "=" not in word and word != "-o")
     raise LabUnavailable(
         f"`{shown}` failed {attempts} times: {problem}. "

@@ -17,6 +17,7 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import Any
 
 import grpc
@@ -128,8 +129,10 @@ class Pods:
         config = self._pod_config(name, uid or str(uuid.uuid4()), attempt)
         sandbox = self.cri.call("RunPodSandbox", config=config).pod_sandbox_id
         pod = self._pod(config, sandbox, memory_mib, tuple(command))
-        ids = tuple(self._create_container(pod, f"c{n}", 0) for n in range(containers))
-        return replace(pod, container_ids=ids)
+        names = [f"c{n}" for n in range(containers)]
+        attempts = [self._next_attempt(pod.uid, name) if uid else 0 for name in names]
+        made = map(self._create_container, repeat(pod), names, attempts)
+        return replace(pod, container_ids=tuple(made))
 
     def run(self, name: str, command: Sequence[str] = SLEEP, **options: Any) -> Pod:
         """`create` and start a pod. StartFailed, which carries the pod, if that is refused."""
@@ -142,10 +145,16 @@ class Pods:
         return pod
 
     def run_many(
-        self, count: int, name: str = "pod", command: Sequence[str] = SLEEP, **options: Any
+        self,
+        count: int,
+        name: str = "pod",
+        command: Sequence[str] = SLEEP,
+        *,
+        workers: int = WORKERS,
+        **options: Any,
     ) -> list[Pod]:
-        """`run` `count` pods ``<name>-<n>``, several at a time; in the order of n."""
-        with ThreadPoolExecutor(WORKERS) as pool:
+        """`run` `count` pods ``<name>-<n>``, `workers` at a time; in the order of n."""
+        with ThreadPoolExecutor(workers) as pool:
             return list(
                 pool.map(lambda n: self.run(f"{name}-{n}", command, **options), range(count))
             )
@@ -156,20 +165,16 @@ class Pods:
 
     def restart(self, pod: Pod, container: str = "c0") -> str:
         """Create and start the next attempt of an ended container; the new container's id."""
-        attempts = [c.metadata.attempt for c in self._containers(pod.sandbox_id, container)]
-        made = self._create_container(pod, container, max(attempts, default=-1) + 1)
+        made = self._create_container(pod, container, self._next_attempt(pod.uid, container))
         self.start(made)
         return made
 
     def adopt(self, sandbox_id: str) -> Pod:
         """The pod of a sandbox that another `Pods` of the same run made; it sleeps by default."""
-        for found in self._sandboxes():
-            if found.id == sandbox_id:
-                meta = found.metadata
-                config = self._pod_config(meta.name, meta.uid, meta.attempt)
-                ids = tuple(c.id for c in self.containers(sandbox_id))
-                return replace(self._pod(config, sandbox_id), container_ids=ids)
-        raise LabError(f"sandbox {sandbox_id} is not of this run. See which are with `ps`.")
+        meta = self._sandboxes(self._own(sandbox_id))[0].metadata
+        config = self._pod_config(meta.name, meta.uid, meta.attempt)
+        ids = tuple(c.id for c in self.containers(sandbox_id))
+        return replace(self._pod(config, sandbox_id), container_ids=ids)
 
     # Looking
 
@@ -216,6 +221,17 @@ class Pods:
         """Subscribe to the runtime's raw events, of all pods. Read them, or it stalls 2.x."""
         return self.cri.events(timeout_s)
 
+    def main_pid(self, container_id: str) -> int:
+        """The pid on this machine of a running container's first process, from its status."""
+        answer = self.cri.call("ContainerStatus", container_id=container_id, verbose=True)
+        with contextlib.ExitStack() as stack:
+            found = self._processes([(container_id, answer)])
+            for process in found:
+                stack.enter_context(process)
+        if not found:
+            raise LabError(f"container {container_id} has no process. Is it running?")
+        return found[0].pid
+
     def wait_exited(self, container_ids: Iterable[str], timeout_s: float = WAIT_S) -> None:
         """Wait until all these containers are EXITED or gone; LabError after `timeout_s`."""
         wanted = set(container_ids)
@@ -237,7 +253,7 @@ class Pods:
 
     def kill_pause(self, what: Pod | str, number: int = signal.SIGKILL) -> int:
         """Signal the sandbox's own process: the pod turns NOTREADY, its containers run on."""
-        sandbox_id = what if isinstance(what, str) else what.sandbox_id
+        sandbox_id = self._own(what)
         answer = self.cri.call("PodSandboxStatus", pod_sandbox_id=sandbox_id, verbose=True)
         return self._signal(self._processes([(sandbox_id, answer)]), number)
 
@@ -259,8 +275,7 @@ class Pods:
 
     def stop_pod(self, what: Pod | str) -> None:
         """StopPodSandbox, which ends running containers too."""
-        sandbox_id = what if isinstance(what, str) else what.sandbox_id
-        self.cri.call("StopPodSandbox", pod_sandbox_id=sandbox_id)
+        self.cri.call("StopPodSandbox", pod_sandbox_id=self._own(what))
 
     # Removing
 
@@ -270,11 +285,11 @@ class Pods:
 
     def remove(self, what: Pod | str) -> None:
         """End a pod as a kubelet does, without grace: containers, then the sandbox."""
-        sandbox_id = what if isinstance(what, str) else what.sandbox_id
+        sandbox_id = self._own(what)
         self.stop(sandbox_id, grace_s=0)
         for container in self._containers(sandbox_id):
             self.remove_container(container.id)
-        self.stop_pod(sandbox_id)
+        self.cri.call("StopPodSandbox", pod_sandbox_id=sandbox_id)
         self.cri.call("RemovePodSandbox", pod_sandbox_id=sandbox_id)
 
     def remove_all(self) -> int:
@@ -347,18 +362,30 @@ class Pods:
         )
         return str(made.container_id)
 
-    def _sandboxes(self, *, everything: bool = False) -> list[Any]:
+    def _own(self, what: Pod | str) -> str:
+        """The sandbox id that `what` stands for; LabError if this run has not made it."""
+        sandbox_id = what if isinstance(what, str) else what.sandbox_id
+        if not self._sandboxes(sandbox_id):
+            raise LabError(f"sandbox {sandbox_id} is not of this run. See which are with `ps`.")
+        return sandbox_id
+
+    def _sandboxes(self, sandbox_id: str = "", *, everything: bool = False) -> list[Any]:
         chosen = {} if everything else {"label_selector": {RUN_LABEL: self.run_id}}
-        return list(self.cri.call("ListPodSandbox", filter=chosen).items)
+        return list(self.cri.call("ListPodSandbox", filter={**chosen, "id": sandbox_id}).items)
 
     def _containers(
-        self, sandbox_id: str = "", name: str = "", *, everything: bool = False
+        self, sandbox_id: str = "", *, uid: str = "", everything: bool = False
     ) -> list[Any]:
-        chosen = {} if everything else {"label_selector": {RUN_LABEL: self.run_id}}
-        found = self.cri.call(
-            "ListContainers", filter={**chosen, "pod_sandbox_id": sandbox_id}
-        ).containers
-        return [c for c in found if not name or c.metadata.name == name]
+        labels = {} if everything else {RUN_LABEL: self.run_id}
+        if uid:
+            labels["io.kubernetes.pod.uid"] = uid
+        chosen = {"pod_sandbox_id": sandbox_id, "label_selector": labels}
+        return list(self.cri.call("ListContainers", filter=chosen).containers)
+
+    def _next_attempt(self, uid: str, name: str) -> int:
+        """A kubelet counts a container's restarts over all sandboxes of its pod."""
+        metas = [container.metadata for container in self._containers(uid=uid)]
+        return max((meta.attempt for meta in metas if meta.name == name), default=-1) + 1
 
     def _running(self, what: Pod | str) -> list[str]:
         """Ids of this run's running containers that `what` names."""

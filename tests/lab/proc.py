@@ -18,6 +18,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tests.lab.errors import LabError
+
 PROC = Path("/proc")
 CGROUPS = Path("/sys/fs/cgroup")
 
@@ -118,7 +120,7 @@ def cgroup_directories(cgroup: str) -> list[Path]:
 
 
 def end_all(find: Callable[[], list[int]], timeout_s: float = 10.0) -> None:
-    """SIGKILL all that `find` returns, until it returns nothing; TimeoutError if it goes on."""
+    """SIGKILL all that `find` returns, until it returns nothing; LabError if it goes on."""
     deadline = time.monotonic() + timeout_s
     while pids := find():
         for pid in pids:
@@ -127,7 +129,9 @@ def end_all(find: Callable[[], list[int]], timeout_s: float = 10.0) -> None:
                     process.signal(signal.SIGKILL)
                     process.ended(1.0)
         if time.monotonic() > deadline:
-            raise TimeoutError(f"processes {pids} do not end")
+            raise LabError(
+                f"processes {pids} do not end. Look at them with `ps`; the kernel may hang."
+            )
 
 
 def unmount_all(directory: Path) -> None:
@@ -147,6 +151,6 @@ def remove_cgroups(cgroup: str, timeout_s: float = 5.0) -> None:
             with contextlib.suppress(OSError):
                 directory.rmdir()
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{directories[0]} cannot be removed")
+            raise LabError(f"{directories[0]} cannot be removed. See its cgroup.procs.")
         if cgroup_directories(cgroup):
             time.sleep(0.02)
