@@ -1,0 +1,144 @@
+"""One session: what is being watched, and the state that every page's header shows."""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from app.clock import Clock
+from app.cost import CostMeter, Traffic
+from app.driver import Driver
+from app.engine.inputs import RuntimeProbed
+from app.engine.records import Note, Record, RelistFinished, RuntimeHung, RuntimeSeen
+from app.hub.wire import OldestCall, SessionState
+from app.journal.journal import Journal
+
+HUNG_AFTER_NS = 5_000_000_000
+"""A call to the runtime that has waited this long is shown as hung."""
+
+TICK_S = 0.5
+
+
+class Calls(Traffic, Protocol):
+    """Who makes the calls to the runtime."""
+
+    def oldest_call(self) -> tuple[str, int] | None:
+        """(method, age in ns) of the unary call that has waited longest."""
+        ...
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """What is being watched, in words for people."""
+
+    title: str
+    simulated: bool
+    endpoint: str
+    endpoint_reason: str
+
+
+class Session:
+    """Holds a session's parts together for whoever asks for its state.
+
+    ``probe`` asks the runtime again who it is; it is called when the runtime answers again after it
+    had failed, as it may have been replaced by another version.
+    """
+
+    def __init__(
+        self, subject: Subject, driver: Driver, journal: Journal, calls: Calls, clock: Clock
+    ) -> None:
+        self.id = secrets.token_hex(8)
+        self.subject = subject
+        self._driver = driver
+        self._journal = journal
+        self._calls = calls
+        self._clock = clock
+        self._meter = CostMeter(calls)
+        self._runtime: RuntimeSeen | None = None
+        self._hung_method = ""
+        self._hung_ns = 0
+        self._failed = False
+        self._answers_again = asyncio.Event()
+        self.viewers: Callable[[], int] = lambda: 0
+        """How many browsers are connected; set by whoever serves them."""
+        journal.subscribe(self._on_record)
+
+    def state(self) -> SessionState:
+        """Everything the header shows, as of now."""
+        return SessionState(
+            session=self.id,
+            title=self.subject.title,
+            simulated=self.subject.simulated,
+            endpoint=self.subject.endpoint,
+            endpoint_reason=self.subject.endpoint_reason,
+            wall=self._clock.wall(),
+            engine=self._driver.state(),
+            cost=self._meter.cost(),
+            runtime=self._runtime,
+            oldest_call=self._oldest(),
+            viewers=self.viewers(),
+            first_seq=self._journal.first_seq,
+            last_seq=self._journal.last_seq,
+        )
+
+    def warn(self, text: str) -> None:
+        """Put a warning on the timeline."""
+        self._journal.append(
+            Note(t=self._clock.mono(), wall=self._clock.wall(), level="warning", text=text)
+        )
+
+    async def tick(self) -> None:
+        """Twice a second: own cost, and whether the runtime hangs. Runs until cancelled."""
+        ticks = 0
+        while True:
+            await asyncio.sleep(TICK_S)
+            ticks += 1
+            if ticks % 2 == 0:
+                self._meter.sample()
+            self.watch_calls()
+
+    def watch_calls(self) -> None:
+        """Tell when a call begins to hang, and when the runtime answers again."""
+        oldest = self._oldest()
+        if oldest is not None and oldest.hung:
+            if not self._hung_method:
+                self._tell_hung(oldest.method, oldest.age_ns, hung=True)
+            self._hung_method = oldest.method
+            self._hung_ns = max(self._hung_ns, oldest.age_ns)
+        elif self._hung_method:
+            self._tell_hung(self._hung_method, self._hung_ns, hung=False)
+            self._hung_method, self._hung_ns = "", 0
+
+    async def reprobe(self, probe: Callable[[], "asyncio.Future[RuntimeProbed]"]) -> None:
+        """Ask the runtime who it is each time it answers again. Runs until cancelled."""
+        while True:
+            await self._answers_again.wait()
+            self._answers_again.clear()
+            self._driver.feed(await probe())
+
+    def _tell_hung(self, method: str, age_ns: int, *, hung: bool) -> None:
+        self._journal.append(
+            RuntimeHung(
+                t=self._clock.mono(),
+                wall=self._clock.wall(),
+                hung=hung,
+                method=method,
+                age_ns=age_ns,
+            )
+        )
+
+    def _oldest(self) -> OldestCall | None:
+        oldest = self._calls.oldest_call()
+        if oldest is None:
+            return None
+        method, age = oldest
+        return OldestCall(method, age, age >= HUNG_AFTER_NS)
+
+    def _on_record(self, record: Record) -> None:
+        if isinstance(record, RuntimeSeen):
+            self._runtime = record
+        elif isinstance(record, RelistFinished) and record.scope == "global":
+            if record.ok and self._failed:
+                self._answers_again.set()
+            self._failed = not record.ok
