@@ -1,0 +1,201 @@
+"""plegscope's own metrics: what the kubelet's do not tell, and what plegscope itself costs.
+
+No label carries anything that grows with the node or comes from outside: no pod UID, no container
+ID, no error text, no endpoint, and of a runtime's event types only the known ones.
+"""
+
+from collections.abc import Mapping
+from typing import get_args
+
+import msgspec
+
+from app.engine.records import (
+    Gap,
+    Record,
+    RelistStarted,
+    RequestMade,
+    RequestMoved,
+    StreamChanged,
+    StreamState,
+)
+from app.engine.state import EngineState
+from app.metrics.exposition import Exposition
+from app.metrics.kubelet import SOURCES
+
+OUTCOMES = (
+    "queued", "held", "released", "executed", "skipped", "coalesced", "dropped", "cancelled",
+)  # fmt: skip
+EVENT_TYPES = ("created", "started", "stopped", "deleted", "unknown", "ignored")
+STREAM_STATES: tuple[str, ...] = get_args(StreamState)
+HOPS = ("stream", "journal", "viewer", "paused")
+
+
+class Figures(msgspec.Struct, frozen=True, kw_only=True):
+    """Numbers that neither records nor the engine know, at the moment of a scrape.
+
+    Counters count since the start. ``runtime_calls``: by CRI method name, as sent.
+    """
+
+    version: str
+    records: int = 0
+    """Records that the journal was given, and how many of them it no longer keeps."""
+    records_forgotten: int = 0
+    viewers: int = 0
+    viewers_joined: int = 0
+    viewers_refused: int = 0
+    viewers_dropped: int = 0
+    viewers_lagging: int = 0
+    """Times that a viewer was too slow, records it was not sent, and those that it never got."""
+    viewer_records_skipped: int = 0
+    viewer_records_lost: int = 0
+    viewer_bytes: int = 0
+    batches: int = 0
+    runtime_calls: Mapping[str, int] = {}
+    runtime_bytes: int = 0
+    cpu_seconds: float = 0.0
+    rss_bytes: int = 0
+
+
+class OwnMetrics:
+    """Takes records from the journal, adds state and figures, writes the plegscope families."""
+
+    def __init__(self) -> None:
+        self._requests = {(source, outcome): 0 for source in SOURCES for outcome in OUTCOMES}
+        self._connects = 0
+        self._lost = dict.fromkeys(HOPS, 0)
+
+    def apply(self, record: Record) -> None:
+        """Take one record into account."""
+        match record:
+            case RequestMade() | RequestMoved():
+                self._requests[record.source, record.outcome] += 1
+            case RelistStarted(scope="pod"):
+                self._requests[record.source, "executed"] += 1
+            case StreamChanged(state="connecting"):
+                self._connects += 1
+            case Gap():
+                self._lost[record.hop] += record.count
+            case _:
+                pass
+
+    def write(self, out: Exposition, state: EngineState, figures: Figures) -> None:
+        """Add the families."""
+        self._write_pleg(out, state)
+        self._write_stream(out, state)
+        _write_figures(out, figures)
+
+    def _write_pleg(self, out: Exposition, state: EngineState) -> None:
+        out.gauge(
+            "plegscope_pleg_healthy",
+            "Whether the shadow's PLEG health check passes.",
+            int(state.health.healthy),
+        )
+        out.gauge(
+            "plegscope_relist_period_seconds",
+            "Pause between two global relists now in force, longer when the runtime is slow.",
+            state.pace_ns / 1e9,
+        )
+        out.gauge("plegscope_pods", "Pods with a pod record.", state.pods)
+        out.gauge("plegscope_containers", "Containers in pod records.", state.containers)
+        out.counter(
+            "plegscope_relist_requests_total",
+            "Steps that requests for a relist of one pod went through; executed, skipped, "
+            "coalesced, dropped and cancelled are final.",
+            [
+                ({"relist_source": source, "outcome": outcome}, count)
+                for (source, outcome), count in self._requests.items()
+            ],
+        )
+        out.gauge(
+            "plegscope_relist_queue_length",
+            "Relist requests that wait in the queue.",
+            state.queue.length,
+        )
+        out.gauge(
+            "plegscope_relist_queue_capacity",
+            "Relist requests that the queue can hold.",
+            state.queue.capacity,
+        )
+        out.gauge(
+            "plegscope_relist_requests_held",
+            "Relist requests that wait for their pod's SyncPod to return.",
+            state.queue.held,
+        )
+        out.gauge(
+            "plegscope_pods_suspended",
+            "Pods whose relists are suspended by SyncPod.",
+            state.queue.suspended,
+        )
+
+    def _write_stream(self, out: Exposition, state: EngineState) -> None:
+        out.gauge(
+            "plegscope_stream_state",
+            "The container event stream: 1 for the state it is in.",
+            [({"state": name}, int(name == state.stream.state)) for name in STREAM_STATES],
+        )
+        out.counter(
+            "plegscope_stream_reconnect_attempts_total",
+            "Tries to open the container event stream after the first one.",
+            max(0, self._connects - 1),
+        )
+        out.counter(
+            "plegscope_stream_events_total",
+            "Events received from the container event stream; ignored ones could not be used.",
+            [({"type": name}, state.stream_events.get(name, 0)) for name in EVENT_TYPES],
+        )
+        out.counter(
+            "plegscope_stream_backlog_events_total",
+            "Valid events that were older than the subscription.",
+            state.stream_events.get("backlog", 0),
+        )
+        out.counter(
+            "plegscope_lost_total",
+            "What was lost on the way, by the hop that lost it; each loss is a gap in the picture.",
+            [({"hop": hop}, count) for hop, count in self._lost.items()],
+        )
+
+
+def _write_figures(out: Exposition, figures: Figures) -> None:
+    out.gauge(
+        "plegscope_build_info",
+        "Always 1; the version is a label.",
+        [({"version": figures.version}, 1)],
+    )
+    for name, text, value in (
+        ("journal_records", "Records written to the journal.", figures.records),
+        (
+            "journal_forgotten",
+            "Records that the journal no longer keeps because newer ones took their place.",
+            figures.records_forgotten,
+        ),
+        ("viewers_joined", "Browsers that have connected.", figures.viewers_joined),
+        ("viewers_refused", "Browsers refused: too many.", figures.viewers_refused),
+        ("viewers_dropped", "Browsers let go: they took nothing more.", figures.viewers_dropped),
+        ("viewers_lagging", "Times that a browser was too slow.", figures.viewers_lagging),
+        (
+            "viewer_records_skipped",
+            "Records that slow browsers were not sent one by one.",
+            figures.viewer_records_skipped,
+        ),
+        (
+            "viewer_records_lost",
+            "Records that slow browsers never got, not even in a snapshot.",
+            figures.viewer_records_lost,
+        ),
+        ("viewer_bytes", "Bytes sent to browsers.", figures.viewer_bytes),
+        ("batches", "Batches of records encoded.", figures.batches),
+        ("runtime_bytes", "Bytes received from the runtime.", figures.runtime_bytes),
+        ("cpu_seconds", "CPU time that plegscope has used.", figures.cpu_seconds),
+    ):
+        out.counter(f"plegscope_{name}_total", text, value)
+    out.gauge("plegscope_viewers", "Browsers connected now.", figures.viewers)
+    out.gauge(
+        "plegscope_resident_memory_bytes",
+        "Memory that plegscope holds.",
+        figures.rss_bytes,
+    )
+    out.counter(
+        "plegscope_runtime_calls_total",
+        "Calls made to the container runtime, by CRI method.",
+        [({"method": method}, n) for method, n in sorted(figures.runtime_calls.items())],
+    )
