@@ -22,6 +22,8 @@ help: ## List the commands
 python:
 	@command -v $(PYTHON) >/dev/null || { \
 	  echo "There is no $(PYTHON) here. Install Python 3.11 or newer (on Debian: apt-get install -y python3 python3-venv) and run the same command again." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 7))' || { \
+	  echo "$(PYTHON) is far too old. Install Python 3.11 or newer and run \`make PYTHON=<its path>\`." >&2; exit 1; }
 
 demo: python ## Start a simulated node and its dashboard on 127.0.0.1
 	@$(SETUP) run
