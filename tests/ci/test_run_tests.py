@@ -105,6 +105,21 @@ def test_a_pytest_group_is_run_and_counted(
     assert (result.passed, result.failed, len(result.left_out)) == (passed, failed, left_out)
 
 
+@pytest.mark.parametrize(
+    ("script", "good"),
+    [("import {x} from './y.js'; export const a = await x;", True), ("export const a = ;", False)],
+)
+def test_scripts_are_checked_as_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, good: bool
+) -> None:
+    monkeypatch.setattr(run_tests, "ROOT", tmp_path)
+    path = tmp_path / "x.js"
+    path.write_text(script)
+    node = ci_needs.node()
+    assert node is not None
+    assert run_tests.is_module(node, path) is good
+
+
 def test_an_absent_group_is_said_to_be_empty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
