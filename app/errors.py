@@ -4,6 +4,7 @@
     ├── EndpointError         no usable socket: none found, no permission, not a socket
     ├── RuntimeUnusable       something answers, but not CRI v1, or it does not answer in time
     ├── SettingsError         a flag or a setting that cannot be used
+    ├── ListenError           the dashboard's address or port cannot be listened on
     └── InstallationError     files of plegscope itself are missing
 
 Each message is a sentence or two and ends with what to do. The command line prints it and ends
@@ -25,6 +26,10 @@ class RuntimeUnusable(PlegscopeError):
 
 class SettingsError(PlegscopeError):
     """A flag or setting that cannot be used."""
+
+
+class ListenError(PlegscopeError):
+    """The dashboard's address or port cannot be listened on."""
 
 
 class InstallationError(PlegscopeError):

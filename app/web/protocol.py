@@ -1,0 +1,29 @@
+"""uvicorn's WebSocket protocol, which lets go of a peer that has stopped reading.
+
+Closing a transport waits until its buffer is empty, which for such a peer is never: uvicorn's own
+keepalive and shutdown both wait there. ``TCP_USER_TIMEOUT`` (see ``server``) ends it as well,
+where the kernel has it, but later.
+"""
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+FLUSH_GRACE = 1.0
+"""Seconds that a connection which has ended gets to take what was written before."""
+
+
+class ViewerProtocol(WebSocketsSansIOProtocol):
+    """Ends a connection for good when it has ended in words."""
+
+    def shutdown(self) -> None:
+        """The server ends; the farewell has been said, and had its time, before."""
+        super().shutdown()
+        self._abort_if_stuck()
+
+    async def run_asgi(self) -> None:
+        """The application is done with this connection when this returns."""
+        await super().run_asgi()
+        self.loop.call_later(FLUSH_GRACE, self._abort_if_stuck)
+
+    def _abort_if_stuck(self) -> None:
+        if self.transport.get_write_buffer_size() > 0:
+            self.transport.abort()
