@@ -24,8 +24,9 @@ import grpc
 from tests.lab.containerd import Containerd, check_machine
 from tests.lab.cri import Cri, enum_names
 from tests.lab.errors import LabError
+from tests.lab.kubelet import SLEEP
 from tests.lab.packages import SUITES, cache_directory, fetch
-from tests.lab.pods import SLEEP, Pods
+from tests.lab.pods import Pods
 
 
 def parser() -> argparse.ArgumentParser:
@@ -120,12 +121,8 @@ def on_pods(pods: Pods, args: argparse.Namespace, command: list[str]) -> None:
         print(f"{len(killed)} killed; listed as exited after {time.monotonic() - started:.2f} s")
     elif args.command == "events":
         with contextlib.suppress(KeyboardInterrupt), pods.events(args.seconds) as stream:
-            try:
-                for event in stream:
-                    print(describe(event), flush=True)
-            except grpc.RpcError as error:
-                if error.code() != grpc.StatusCode.DEADLINE_EXCEEDED:
-                    raise
+            for event in stream:
+                print(describe(event), flush=True)
     elif args.command == "ps":
         show(pods)
     elif args.command == "rm" and not args.pod:

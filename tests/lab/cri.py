@@ -10,9 +10,11 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.metadata
+import math
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -133,7 +135,7 @@ class Cri:
             request_serializer=request.SerializeToString,
             response_deserializer=answer.FromString,
         )
-        return EventStream(remote(request(), timeout=timeout_s))
+        return EventStream(remote(request(), timeout=timeout_s), timeout_s)
 
     @staticmethod
     def _types(service: str, method: str) -> tuple[Any, Any]:
@@ -143,14 +145,16 @@ class Cri:
 
 
 class EventStream:
-    """One subscription: an iterator of ContainerEventResponse messages, ended by `cancel`.
+    """One subscription: an iterator of ContainerEventResponse messages.
 
-    Iteration stops after `cancel` and when the runtime closes the stream; any other end is a
-    `grpc.RpcError`, DEADLINE_EXCEEDED included. Use it in ``with`` to cancel it at the end.
+    Iteration stops after `cancel`, after the `timeout_s` it was opened with, and when the
+    runtime closes the stream; any other end is a `grpc.RpcError`. In ``with`` it is cancelled
+    at the end.
     """
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: Any, timeout_s: float | None) -> None:
         self._stream = stream
+        self._ends_at = math.inf if timeout_s is None else time.monotonic() + timeout_s
         self._cancelled = False
 
     def __enter__(self) -> EventStream:
@@ -162,11 +166,17 @@ class EventStream:
     def __iter__(self) -> Iterator[Any]:
         try:
             yield from self._stream
-        except grpc.RpcError:
-            if not self._cancelled:
+        except grpc.RpcError as error:
+            if not (self._cancelled or self._is_over(error)):
                 raise
 
     def cancel(self) -> None:
         """Leave the stream; may be called from another thread."""
         self._cancelled = True
         self._stream.cancel()
+
+    def _is_over(self, error: grpc.RpcError) -> bool:
+        """Whether the time is up: the runtime keeps it too, and its reset may come first."""
+        if error.code() == grpc.StatusCode.CANCELLED:
+            return time.monotonic() > self._ends_at - 0.25
+        return error.code() == grpc.StatusCode.DEADLINE_EXCEEDED

@@ -1,55 +1,32 @@
 """Pods as a kubelet makes them, and the ways in which they end.
 
 Every sandbox and container carries the label `RUN_LABEL` with the value of the `Pods` that
-made it, and nothing without it is ever signalled, stopped or removed. Pods use the host's
-network, a private pid namespace per container, and the image of `tests.lab.image`.
+made it, and nothing without it is ever signalled, stopped or removed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import re
 import secrets
 import signal
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any
 
 import grpc
 
-from tests.lab.cri import Cri, EventStream, enum_names, message
+from tests.lab import proc
+from tests.lab.cri import Cri, EventStream, enum_names
 from tests.lab.errors import LabError
-from tests.lab.image import IMAGE
-from tests.lab.proc import PROC, Process
+from tests.lab.kubelet import RUN_LABEL, SLEEP, Pod, container_config, pod_config, pod_of
 
-RUN_LABEL = "plegscope.lab/run"
-NAMESPACE = "lab"
-SLEEP = ("sleep", "2147483647")
 WORKERS = 8
 WAIT_S = 30.0
-
-
-@dataclass(frozen=True)
-class Pod:
-    """One sandbox with its first containers, called ``c0``, ``c1``, … and listed in that order.
-
-    `config` is the PodSandboxConfig it was made with; later containers need it again.
-    """
-
-    name: str
-    namespace: str
-    uid: str
-    attempt: int
-    sandbox_id: str
-    container_ids: tuple[str, ...]
-    command: tuple[str, ...]
-    memory_mib: int
-    config: Any = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -126,9 +103,9 @@ class Pods:
         `memory_mib` limits each container (0: no limit). With the `uid` of an older pod and
         the next `attempt` it is that pod's next sandbox.
         """
-        config = self._pod_config(name, uid or str(uuid.uuid4()), attempt)
+        config = self._config(name, uid or str(uuid.uuid4()), attempt)
         sandbox = self.cri.call("RunPodSandbox", config=config).pod_sandbox_id
-        pod = self._pod(config, sandbox, memory_mib, tuple(command))
+        pod = pod_of(config, sandbox, tuple(command), memory_mib)
         names = [f"c{n}" for n in range(containers)]
         attempts = [self._next_attempt(pod.uid, name) if uid else 0 for name in names]
         made = map(self._create_container, repeat(pod), names, attempts)
@@ -172,9 +149,9 @@ class Pods:
     def adopt(self, sandbox_id: str) -> Pod:
         """The pod of a sandbox that another `Pods` of the same run made; it sleeps by default."""
         meta = self._sandboxes(self._own(sandbox_id))[0].metadata
-        config = self._pod_config(meta.name, meta.uid, meta.attempt)
+        config = self._config(meta.name, meta.uid, meta.attempt)
         ids = tuple(c.id for c in self.containers(sandbox_id))
-        return replace(self._pod(config, sandbox_id), container_ids=ids)
+        return replace(pod_of(config, sandbox_id), container_ids=ids)
 
     # Looking
 
@@ -207,7 +184,7 @@ class Pods:
 
     def containers(self, sandbox_id: str) -> list[Any]:
         """A sandbox's containers as Container messages, by name and attempt."""
-        found = self._containers(sandbox_id)
+        found = self._containers(pod_sandbox_id=sandbox_id)
         return sorted(found, key=lambda c: (c.metadata.name, c.metadata.attempt))
 
     def find(self, word: str) -> list[str]:
@@ -249,13 +226,13 @@ class Pods:
 
         `what` is a pod, a sandbox id (all running containers) or a container id.
         """
-        return self._signal(self._main_processes(self._running(what)), number)
+        return proc.signal_all(self._main_processes(self._running(what)), number)
 
     def kill_pause(self, what: Pod | str, number: int = signal.SIGKILL) -> int:
         """Signal the sandbox's own process: the pod turns NOTREADY, its containers run on."""
         sandbox_id = self._own(what)
         answer = self.cri.call("PodSandboxStatus", pod_sandbox_id=sandbox_id, verbose=True)
-        return self._signal(self._processes([(sandbox_id, answer)]), number)
+        return proc.signal_all(self._processes([(sandbox_id, answer)]), number)
 
     def storm(self, count: int, name: str = "storm") -> list[Pod]:
         """Make `count` pods, then SIGKILL all their containers within a few milliseconds."""
@@ -265,8 +242,9 @@ class Pods:
 
     def kill_together(self, pods: Iterable[Pod]) -> int:
         """SIGKILL the containers of all `pods`, one straight after the other; how many."""
-        ids = [container_id for pod in pods for container_id in pod.container_ids]
-        return self._signal(self._main_processes(ids), signal.SIGKILL)
+        own = self.listing().containers
+        ids = [i for pod in pods for i in pod.container_ids if i in own]
+        return proc.signal_all(self._main_processes(ids), signal.SIGKILL)
 
     def stop(self, what: Pod | str, grace_s: int = 1) -> None:
         """StopContainer on each: SIGTERM, and SIGKILL `grace_s` later."""
@@ -280,15 +258,18 @@ class Pods:
     # Removing
 
     def remove_container(self, container_id: str) -> None:
-        """RemoveContainer."""
+        """RemoveContainer; LabError if this run has not made it."""
+        if not self._containers(id=container_id):
+            raise LabError(f"container {container_id} is not of this run. See `ps`.")
         self.cri.call("RemoveContainer", container_id=container_id)
 
     def remove(self, what: Pod | str) -> None:
         """End a pod as a kubelet does, without grace: containers, then the sandbox."""
         sandbox_id = self._own(what)
-        self.stop(sandbox_id, grace_s=0)
-        for container in self._containers(sandbox_id):
-            self.remove_container(container.id)
+        for container in self._containers(pod_sandbox_id=sandbox_id):
+            if _is_running(container):
+                self.cri.call("StopContainer", container_id=container.id, timeout=0)
+            self.cri.call("RemoveContainer", container_id=container.id)
         self.cri.call("StopPodSandbox", pod_sandbox_id=sandbox_id)
         self.cri.call("RemovePodSandbox", pod_sandbox_id=sandbox_id)
 
@@ -301,63 +282,14 @@ class Pods:
 
     # Details
 
-    @staticmethod
-    def _pod(
-        config: Any, sandbox_id: str, memory_mib: int = 0, command: tuple[str, ...] = SLEEP
-    ) -> Pod:
-        meta = config.metadata
-        return Pod(
-            name=meta.name,
-            namespace=meta.namespace,
-            uid=meta.uid,
-            attempt=meta.attempt,
-            sandbox_id=sandbox_id,
-            container_ids=(),
-            command=command,
-            memory_mib=memory_mib,
-            config=config,
-        )
-
-    def _pod_config(self, name: str, uid: str, attempt: int) -> Any:
-        return message("PodSandboxConfig")(
-            metadata={"name": name, "uid": uid, "namespace": NAMESPACE, "attempt": attempt},
-            labels=self._labels(name, uid),
-            annotations={"kubernetes.io/config.source": "api"},
-            linux={
-                "cgroup_parent": self.cgroup_parent,
-                "security_context": {"namespace_options": {"network": "NODE", "pid": "CONTAINER"}},
-            },
-        )
-
-    def _labels(self, name: str, uid: str) -> dict[str, str]:
-        return {
-            RUN_LABEL: self.run_id,
-            "io.kubernetes.pod.name": name,
-            "io.kubernetes.pod.namespace": NAMESPACE,
-            "io.kubernetes.pod.uid": uid,
-        }
+    def _config(self, name: str, uid: str, attempt: int) -> Any:
+        return pod_config(name, uid, attempt, self.run_id, self.cgroup_parent)
 
     def _create_container(self, pod: Pod, name: str, attempt: int) -> str:
-        config = message("ContainerConfig")(
-            metadata={"name": name, "attempt": attempt},
-            image={"image": IMAGE, "user_specified_image": IMAGE},
-            command=pod.command,
-            labels={**self._labels(pod.name, pod.uid), "io.kubernetes.container.name": name},
-            annotations={
-                "io.kubernetes.container.restartCount": str(attempt),
-                "io.kubernetes.container.terminationMessagePath": "/dev/termination-log",
-                "io.kubernetes.container.terminationMessagePolicy": "File",
-                "io.kubernetes.pod.terminationGracePeriod": "30",
-            },
-            linux={
-                "resources": {"memory_limit_in_bytes": pod.memory_mib * 1024 * 1024},
-                "security_context": {"namespace_options": {"network": "NODE", "pid": "CONTAINER"}},
-            },
-        )
         made = self.cri.call(
             "CreateContainer",
             pod_sandbox_id=pod.sandbox_id,
-            config=config,
+            config=container_config(pod, name, attempt),
             sandbox_config=pod.config,
         )
         return str(made.container_id)
@@ -373,14 +305,13 @@ class Pods:
         chosen = {} if everything else {"label_selector": {RUN_LABEL: self.run_id}}
         return list(self.cri.call("ListPodSandbox", filter={**chosen, "id": sandbox_id}).items)
 
-    def _containers(
-        self, sandbox_id: str = "", *, uid: str = "", everything: bool = False
-    ) -> list[Any]:
+    def _containers(self, *, everything: bool = False, uid: str = "", **chosen: str) -> list[Any]:
+        """Containers of this run, or all; of the pod `uid`; with fields of ContainerFilter."""
         labels = {} if everything else {RUN_LABEL: self.run_id}
         if uid:
             labels["io.kubernetes.pod.uid"] = uid
-        chosen = {"pod_sandbox_id": sandbox_id, "label_selector": labels}
-        return list(self.cri.call("ListContainers", filter=chosen).containers)
+        asked = {"label_selector": labels, **chosen}
+        return list(self.cri.call("ListContainers", filter=asked).containers)
 
     def _next_attempt(self, uid: str, name: str) -> int:
         """A kubelet counts a container's restarts over all sandboxes of its pod."""
@@ -390,50 +321,32 @@ class Pods:
     def _running(self, what: Pod | str) -> list[str]:
         """Ids of this run's running containers that `what` names."""
         word = what if isinstance(what, str) else what.sandbox_id
-        return [
-            c.id
-            for c in self._containers()
-            if word in (c.id, c.pod_sandbox_id)
-            and enum_names("ContainerState")[c.state] == "CONTAINER_RUNNING"
-        ]
+        found = self._containers(pod_sandbox_id=word) or self._containers(id=word)
+        return [c.id for c in found if _is_running(c)]
 
-    def _main_processes(self, ids: Iterable[str]) -> list[Process]:
+    def _main_processes(self, ids: Iterable[str]) -> list[proc.Process]:
         return self._processes(
             (i, self.cri.call("ContainerStatus", container_id=i, verbose=True)) for i in ids
         )
 
     @staticmethod
-    def _processes(answers: Iterable[tuple[str, Any]]) -> list[Process]:
+    def _processes(answers: Iterable[tuple[str, Any]]) -> list[proc.Process]:
         """Handles on the processes named in verbose status answers; the ended are left out."""
         found = []
         for container_id, answer in answers:
             pid = int(json.loads(answer.info["info"]).get("pid", 0))
             with contextlib.suppress(ProcessLookupError):
                 # An ended container has pid 0, and kill(0) means our own process group.
-                process = Process(pid) if pid > 1 else None
-                if process and _is_of(process.pid, container_id):
+                process = proc.Process(pid) if pid > 1 else None
+                if process and proc.in_cgroup(pid, container_id):
                     found.append(process)
+                elif process:
+                    process.close()
         return found
 
-    @staticmethod
-    def _signal(processes: list[Process], number: int) -> int:
-        sent = 0
-        for process in processes:
-            with contextlib.suppress(ProcessLookupError):
-                process.signal(number)
-                sent += 1
-        for process in processes:
-            with process:
-                pass
-        return sent
 
-
-def _is_of(pid: int, container_id: str) -> bool:
-    """Whether a process lives in the cgroup of a container, so that no other is ever hit."""
-    with contextlib.suppress(OSError):
-        text = (PROC / str(pid) / "cgroup").read_text()
-        return bool(re.search(rf"\b{re.escape(container_id)}\b", text))
-    return False
+def _is_running(container: Any) -> bool:
+    return enum_names("ContainerState")[container.state] == "CONTAINER_RUNNING"
 
 
 def wait_for(condition: Callable[[], object], what: str, timeout_s: float = WAIT_S) -> None:

@@ -11,11 +11,12 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import re
 import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from tests.lab.errors import LabError
@@ -36,6 +37,10 @@ class Process:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the handle; the process goes on."""
         os.close(self._fd)
 
     def signal(self, number: int) -> None:
@@ -47,6 +52,25 @@ class Process:
         poll = select.poll()
         poll.register(self._fd, select.POLLIN)
         return bool(poll.poll(timeout_s * 1000))
+
+
+def signal_all(processes: Iterable[Process], number: int) -> int:
+    """Signal processes straight after one another, close them; how many were still there."""
+    with contextlib.ExitStack() as stack:
+        opened = [stack.enter_context(process) for process in processes]
+        sent = 0
+        for process in opened:
+            with contextlib.suppress(ProcessLookupError):
+                process.signal(number)
+                sent += 1
+        return sent
+
+
+def in_cgroup(pid: int, container_id: str) -> bool:
+    """Whether a process lives in the cgroup of a container: a status may name a reused pid."""
+    with contextlib.suppress(OSError):
+        return container_id in re.split(r"\W", (PROC / str(pid) / "cgroup").read_text())
+    return False
 
 
 def state(pid: int) -> str:
