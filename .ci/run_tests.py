@@ -34,6 +34,9 @@ REPORTS = ROOT / "artifacts" / "junit"
 #: Directories below tests/ that are groups of their own; everything else is "unit".
 OWN_DIRECTORIES = ("integration", "runtime", "browser")
 
+#: Percent of the engine's lines and branches that tests/engine has to reach.
+ENGINE_COVERAGE = 95
+
 #: pytest's exit code for "no tests collected".
 NOTHING_COLLECTED = 5
 
@@ -150,6 +153,15 @@ def contracts() -> Result:
     return checks((BIN / "lint-imports", "--no-logo"))
 
 
+def coverage() -> Result:
+    """How much of the engine its own tests reach: it is pure, so nearly everything can be."""
+    command = BIN / "coverage"
+    data = f"--data-file={ROOT / '.coverage'}"
+    engine = ROOT / "tests" / "engine"
+    run = (command, "run", data, "--source=app/engine", "-m", "pytest", "-q", engine)
+    return checks(run, (command, "report", data, f"--fail-under={ENGINE_COVERAGE}"))
+
+
 def tests(name: str, deadline: float) -> Result:
     """Run one group of pytest tests.
 
@@ -200,6 +212,7 @@ GROUPS = (
     Group("types", types),
     Group("contracts", contracts),
     Group("unit", lambda: tests("unit", 900)),
+    Group("coverage", coverage),
     Group("integration", lambda: tests("integration", 900)),
     Group("runtime", lambda: tests("runtime", 1800), ci_needs.runtime),
     Group("browser", lambda: tests("browser", 1200), ci_needs.browser),
