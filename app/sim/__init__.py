@@ -1,0 +1,21 @@
+"""A node that does not exist: a container runtime, a kubelet's pod workers, workloads.
+
+plegscope watches this node as it watches any other: over gRPC, through a unix socket. Nothing in
+here is seen by the rest except through that socket, the few inputs that only a kubelet can give
+(SyncPod began and ended, the post-sync request), and the records that the workers react to.
+
+::
+
+    workloads ──step──▶ node ──add, delete, kill──▶ workers ──▶ world ──event──▶ hub ──▶ CRI server
+                                                      ▲  │                                   │
+                                     Lifecycle record │  │ SyncStarted, SyncEnded, request   │ gRPC
+                                                      │  ▼                                   ▼
+                                                     journal ◀──────────── engine ◀──── CRI client
+
+Everything that takes time stands in one :class:`app.sim.agenda.Agenda`, a heap of appointments.
+A driver decides what a second is: the real one (``node.py``) or a virtual one (tests, and
+comparisons that run ahead). World, workers and workloads hold no task, no lock and no clock.
+
+What is left out on purpose: images are always there, probes and init containers exist only as far
+as a workload asks for them, the kubelet's periodic resync of unchanged pods, volumes, resources.
+"""

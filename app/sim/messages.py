@@ -1,0 +1,130 @@
+"""From the world's objects to CRI messages (``proto/cri.proto``).
+
+Filled as containerd 2.x fills them, as far as the messages go: a sandbox on the node's network has
+an empty ``network``, a container's image is told by name and by digest. Times are ns since 1970.
+"""
+
+import hashlib
+from functools import lru_cache
+
+from app.cri.pb import cri_pb2 as pb
+from app.sim.flavour import EventKind
+from app.sim.objects import (
+    Container,
+    ContainerState,
+    RuntimeEvent,
+    Sandbox,
+    SandboxConfig,
+    SandboxState,
+)
+
+SANDBOX_STATE: dict[SandboxState, pb.PodSandboxState] = {
+    "ready": pb.SANDBOX_READY,
+    "notready": pb.SANDBOX_NOTREADY,
+}
+CONTAINER_STATE: dict[ContainerState, pb.ContainerState] = {
+    "created": pb.CONTAINER_CREATED,
+    "running": pb.CONTAINER_RUNNING,
+    "exited": pb.CONTAINER_EXITED,
+    "unknown": pb.CONTAINER_UNKNOWN,
+}
+EVENT_TYPE: dict[EventKind, pb.ContainerEventType] = {
+    "created": pb.CONTAINER_CREATED_EVENT,
+    "started": pb.CONTAINER_STARTED_EVENT,
+    "stopped": pb.CONTAINER_STOPPED_EVENT,
+    "deleted": pb.CONTAINER_DELETED_EVENT,
+}
+
+
+def sandbox_item(sandbox: Sandbox) -> pb.PodSandbox:
+    """One row of ListPodSandbox."""
+    return pb.PodSandbox(
+        id=sandbox.id,
+        metadata=_pod(sandbox.config),
+        state=SANDBOX_STATE[sandbox.state],
+        created_at=sandbox.created_at,
+        labels=sandbox.config.labels,
+        annotations=sandbox.config.annotations,
+    )
+
+
+def sandbox_status(sandbox: Sandbox) -> pb.PodSandboxStatus:
+    """The answer of PodSandboxStatus, and the sandbox's part of an event."""
+    config = sandbox.config
+    network = pb.NODE if config.host_network else pb.POD
+    return pb.PodSandboxStatus(
+        id=sandbox.id,
+        metadata=_pod(config),
+        state=SANDBOX_STATE[sandbox.state],
+        created_at=sandbox.created_at,
+        network=pb.PodSandboxNetworkStatus(ip=sandbox.ip),
+        linux=pb.LinuxPodSandboxStatus(
+            namespaces=pb.Namespace(options=pb.NamespaceOption(network=network, pid=pb.CONTAINER))
+        ),
+        labels=config.labels,
+        annotations=config.annotations,
+    )
+
+
+def container_item(container: Container) -> pb.Container:
+    """One row of ListContainers."""
+    config = container.config
+    digest = _digest(config.image)
+    return pb.Container(
+        id=container.id,
+        pod_sandbox_id=container.sandbox_id,
+        metadata=pb.ContainerMetadata(name=config.name, attempt=config.attempt),
+        image=pb.ImageSpec(image=digest, user_specified_image=config.image),
+        image_ref=digest,
+        image_id=digest,
+        state=CONTAINER_STATE[container.state],
+        created_at=container.created_at,
+        labels=config.labels,
+        annotations=config.annotations,
+    )
+
+
+def container_status(container: Container) -> pb.ContainerStatus:
+    """The answer of ContainerStatus, and a container's part of an event."""
+    config = container.config
+    digest = _digest(config.image)
+    return pb.ContainerStatus(
+        id=container.id,
+        metadata=pb.ContainerMetadata(name=config.name, attempt=config.attempt),
+        state=CONTAINER_STATE[container.state],
+        created_at=container.created_at,
+        started_at=container.started_at,
+        finished_at=container.finished_at,
+        exit_code=container.exit_code,
+        image=pb.ImageSpec(image=config.image, user_specified_image=config.image),
+        image_ref=digest,
+        image_id=digest,
+        reason=container.reason,
+        message=container.message,
+        labels=config.labels,
+        annotations=config.annotations,
+        log_path=config.log_path,
+    )
+
+
+def event_message(event: RuntimeEvent) -> pb.ContainerEventResponse:
+    """One message of GetContainerEvents."""
+    return pb.ContainerEventResponse(
+        container_id=event.container_id,
+        container_event_type=EVENT_TYPE[event.kind],
+        created_at=event.created_at,
+        pod_sandbox_status=sandbox_status(event.sandbox),
+        containers_statuses=[container_status(one) for one in event.containers],
+    )
+
+
+def _pod(config: SandboxConfig) -> pb.PodSandboxMetadata:
+    return pb.PodSandboxMetadata(
+        name=config.name, uid=config.uid, namespace=config.namespace, attempt=config.attempt
+    )
+
+
+@lru_cache(maxsize=256)
+def _digest(image: str) -> str:
+    """What stands for the image's content: the same for the same name."""
+    return "sha256:" + hashlib.sha256(image.encode()).hexdigest()

@@ -1,0 +1,105 @@
+"""Pods as somebody ordered them, and what a kubelet makes of the order for the runtime.
+
+A container's process is described by how it ends: never (no ``lifetime``), or after a while with
+one of several endings. All durations in ns. Labels and annotations are those of kubelet's
+kuberuntime/labels.go, names and paths included.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from app.sim.flavour import MS, SECOND
+from app.sim.objects import ContainerConfig, SandboxConfig
+
+RestartPolicy = Literal["Always", "OnFailure", "Never"]
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """One way for a process to end; of several, ``weight`` says how often."""
+
+    exit_code: int
+    reason: str
+    weight: int = 1
+
+
+COMPLETED = Ending(0, "Completed")
+ERROR = Ending(1, "Error")
+OOM_KILLED = Ending(137, "OOMKilled")
+KILLED = Ending(137, "Error")
+
+
+class Lifetime(msgspec.Struct, frozen=True):
+    """A process that ends by itself after ``span`` (shortest, longest)."""
+
+    span: tuple[int, int]
+    endings: tuple[Ending, ...]
+
+
+class ContainerSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """A container of a pod. ``term``: how long its process takes to end after SIGTERM (shortest,
+    longest); None for one that ignores the signal and is killed when the grace time is over."""
+
+    name: str
+    image: str
+    lifetime: Lifetime | None = None
+    term: tuple[int, int] | None = (60 * MS, 900 * MS)
+
+
+class PodSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """A pod. ``uid`` is the key of everything; ``grace_ns`` its termination grace period."""
+
+    uid: str
+    name: str
+    namespace: str
+    containers: tuple[ContainerSpec, ...]
+    restart_policy: RestartPolicy = "Always"
+    labels: dict[str, str] = {}
+    grace_ns: int = 30 * SECOND
+    host_network: bool = False
+    static: bool = False
+    """From a file on the node instead of the API server."""
+
+    def container(self, name: str) -> ContainerSpec | None:
+        """The container of this name; None when there is none."""
+        return next((one for one in self.containers if one.name == name), None)
+
+
+def sandbox_config(pod: PodSpec, attempt: int) -> SandboxConfig:
+    """What RunPodSandbox gets: the pod's labels and the kubelet's."""
+    return SandboxConfig(
+        name=pod.name,
+        uid=pod.uid,
+        namespace=pod.namespace,
+        attempt=attempt,
+        labels={**pod.labels, **_pod_labels(pod)},
+        annotations={"kubernetes.io/config.source": "file" if pod.static else "api"},
+        host_network=pod.host_network,
+    )
+
+
+def container_config(pod: PodSpec, container: ContainerSpec, attempt: int) -> ContainerConfig:
+    """What CreateContainer gets; the pod's own labels are on the sandbox only."""
+    return ContainerConfig(
+        name=container.name,
+        image=container.image,
+        attempt=attempt,
+        labels={**_pod_labels(pod), "io.kubernetes.container.name": container.name},
+        annotations={
+            "io.kubernetes.container.restartCount": str(attempt),
+            "io.kubernetes.container.terminationMessagePath": "/dev/termination-log",
+            "io.kubernetes.container.terminationMessagePolicy": "File",
+            "io.kubernetes.pod.terminationGracePeriod": str(pod.grace_ns // SECOND),
+        },
+        log_path=(
+            f"/var/log/pods/{pod.namespace}_{pod.name}_{pod.uid}/{container.name}/{attempt}.log"
+        ),
+    )
+
+
+def _pod_labels(pod: PodSpec) -> dict[str, str]:
+    return {
+        "io.kubernetes.pod.name": pod.name,
+        "io.kubernetes.pod.namespace": pod.namespace,
+        "io.kubernetes.pod.uid": pod.uid,
+    }

@@ -1,0 +1,211 @@
+"""The simulated runtime's CRI server: what a client sees, over gRPC on a unix socket.
+
+Serves ``/runtime.v1.RuntimeService/`` with the RPCs that read; those that change a node are
+UNIMPLEMENTED, since the only kubelet here is the simulated one. Any CRI client may connect.
+
+Two hooks per method are the seam for slow and failing runtimes: ``latency`` is awaited before a
+call is answered (or a stream opened), ``fault`` may name the error that it ends with instead.
+"""
+
+import contextlib
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import grpc
+import msgspec
+from google.protobuf.message import Message
+
+from app.cri.pb import cri_pb2 as pb
+from app.sim import messages
+from app.sim.events import EventHub, OverrunError
+from app.sim.objects import ContainerFilter, ContainerState, SandboxFilter, SandboxState
+from app.sim.world import NotFoundError, World
+
+SERVICE = "runtime.v1.RuntimeService"
+
+Context = grpc.aio.ServicerContext[Any, Any]
+SANDBOX_STATES: dict[int, SandboxState] = {
+    number: word for word, number in messages.SANDBOX_STATE.items()
+}
+CONTAINER_STATES: dict[int, ContainerState] = {
+    number: word for word, number in messages.CONTAINER_STATE.items()
+}
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """How a call shall fail."""
+
+    code: grpc.StatusCode
+    details: str
+
+
+async def no_latency(_method: str) -> None:
+    """The default: answer at once."""
+
+
+def no_fault(_method: str) -> Fault | None:
+    """The default: answer well."""
+    return None
+
+
+class CriServer:
+    """Serves one world on one socket.
+
+    ``latency(method)`` and ``fault(method)`` take the CRI method's name, such as
+    ``ListPodSandbox``.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        hub: EventHub,
+        *,
+        latency: Callable[[str], Awaitable[None]] = no_latency,
+        fault: Callable[[str], Fault | None] = no_fault,
+    ) -> None:
+        self._world = world
+        self._hub = hub
+        self._latency = latency
+        self._fault = fault
+        self._server: grpc.aio.Server | None = None
+
+    async def start(self, socket_path: Path) -> None:
+        """Listen; answers from now on. The socket is for this user only.
+
+        Raises:
+            OSError, RuntimeError: the socket cannot be made there.
+        """
+        if len(str(socket_path).encode()) > 107:
+            raise OSError(f"{socket_path} is too long for a unix socket (at most 107 bytes)")
+        server = grpc.aio.server()
+        server.add_generic_rpc_handlers(
+            (grpc.method_handlers_generic_handler(SERVICE, self._handlers()),)
+        )
+        server.add_insecure_port(f"unix:{socket_path}")
+        await server.start()
+        self._server = server
+        _make_private(socket_path)
+
+    async def stop(self) -> None:
+        """End every call and stop listening."""
+        if self._server is not None:
+            server, self._server = self._server, None
+            await server.stop(None)
+
+    # -------------------------------------------------------------------- the calls
+
+    def version(self, _request: pb.VersionRequest) -> pb.VersionResponse:
+        """Who this is: a containerd 2 by its manners, a simulation by its version."""
+        rules = self._world.rules
+        return pb.VersionResponse(
+            version="0.1.0",
+            runtime_name=rules.runtime_name,
+            runtime_version=rules.runtime_version,
+            runtime_api_version=rules.api_version,
+        )
+
+    def status(self, _request: pb.StatusRequest) -> pb.StatusResponse:
+        """All is well: conditions, the one handler, features."""
+        names = ("RuntimeReady", "NetworkReady", "ContainerdHasNoDeprecationWarnings")
+        conditions = [pb.RuntimeCondition(type=name, status=True) for name in names]
+        return pb.StatusResponse(
+            status=pb.RuntimeStatus(conditions=conditions),
+            runtime_handlers=[pb.RuntimeHandler(name=name) for name in ("", "runc")],
+            features=pb.RuntimeFeatures(supplemental_groups_policy=True),
+        )
+
+    def list_pod_sandbox(self, request: pb.ListPodSandboxRequest) -> pb.ListPodSandboxResponse:
+        """The sandboxes that pass the filter."""
+        asked = request.filter
+        state = SANDBOX_STATES.get(asked.state.state) if asked.HasField("state") else None
+        wanted = SandboxFilter(asked.id, state, dict(asked.label_selector))
+        rows = [messages.sandbox_item(one) for one in self._world.sandboxes(wanted)]
+        return pb.ListPodSandboxResponse(items=rows)
+
+    def list_containers(self, request: pb.ListContainersRequest) -> pb.ListContainersResponse:
+        """The containers that pass the filter."""
+        asked = request.filter
+        state = CONTAINER_STATES.get(asked.state.state) if asked.HasField("state") else None
+        wanted = ContainerFilter(asked.id, asked.pod_sandbox_id, state, dict(asked.label_selector))
+        rows = [messages.container_item(one) for one in self._world.containers(wanted)]
+        return pb.ListContainersResponse(containers=rows)
+
+    def pod_sandbox_status(
+        self, request: pb.PodSandboxStatusRequest
+    ) -> pb.PodSandboxStatusResponse:
+        """One sandbox; containerd leaves ``containers_statuses`` and ``timestamp`` empty."""
+        sandbox = self._world.sandbox(request.pod_sandbox_id)
+        return pb.PodSandboxStatusResponse(status=messages.sandbox_status(sandbox))
+
+    def container_status(self, request: pb.ContainerStatusRequest) -> pb.ContainerStatusResponse:
+        """One container."""
+        container = self._world.container(request.container_id)
+        return pb.ContainerStatusResponse(status=messages.container_status(container))
+
+    async def get_container_events(self, _request: pb.GetEventsRequest, context: Context) -> None:
+        """The stream: no initial metadata before the first event, until the client leaves.
+
+        The client's deadline and cancellation end this call by themselves.
+        """
+        await self._before("GetContainerEvents", context)
+        with self._hub.subscribe() as subscriber:
+            try:
+                while True:
+                    await context.write(await subscriber.take())
+            except OverrunError as overrun:
+                await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, str(overrun))
+
+    # ---------------------------------------------------------------------- plumbing
+
+    def _handlers(self) -> dict[str, grpc.RpcMethodHandler[Any, Any]]:
+        handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
+            "GetContainerEvents": grpc.unary_stream_rpc_method_handler(
+                self.get_container_events,
+                request_deserializer=pb.GetEventsRequest.FromString,
+                response_serializer=bytes,
+            )
+        }
+        calls: tuple[tuple[str, type[Message], Callable[[Any], Message]], ...] = (
+            ("Version", pb.VersionRequest, self.version),
+            ("Status", pb.StatusRequest, self.status),
+            ("ListPodSandbox", pb.ListPodSandboxRequest, self.list_pod_sandbox),
+            ("ListContainers", pb.ListContainersRequest, self.list_containers),
+            ("PodSandboxStatus", pb.PodSandboxStatusRequest, self.pod_sandbox_status),
+            ("ContainerStatus", pb.ContainerStatusRequest, self.container_status),
+        )
+        for method, request_type, answer in calls:
+            handlers[method] = grpc.unary_unary_rpc_method_handler(
+                self._answering(method, answer),
+                request_deserializer=request_type.FromString,
+                response_serializer=Message.SerializeToString,
+            )
+        return handlers
+
+    def _answering(
+        self, method: str, answer: Callable[[Any], Message]
+    ) -> Callable[[Any, Context], Awaitable[Message]]:
+        async def call(request: Any, context: Context) -> Message:
+            await self._before(method, context)
+            try:
+                return answer(request)
+            except NotFoundError as error:
+                await context.abort(grpc.StatusCode.NOT_FOUND, str(error))
+
+        return call
+
+    async def _before(self, method: str, context: Context) -> None:
+        await self._latency(method)
+        fault = self._fault(method)
+        if fault is not None:
+            await context.abort(fault.code, fault.details)
+
+
+def _make_private(socket_path: Path) -> None:
+    socket_path.chmod(0o600)
+
+
+def remove_socket(socket_path: Path) -> None:
+    """Remove what a server that has ended may have left."""
+    with contextlib.suppress(FileNotFoundError):
+        socket_path.unlink()

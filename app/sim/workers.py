@@ -1,0 +1,179 @@
+"""The kubelet around the pod workers: its sync loop, and who is told what.
+
+The sync loop reads the PLEG's lifecycle events, here the ``Lifecycle`` records that were sent, and
+acts on them as kubelet.go does: ContainerStarted, ContainerDied and PodSync make the pod sync,
+ContainerRemoved does not; ContainerDied also has the container's older dead instances removed (one
+is kept); events of a pod that the kubelet does not know are ignored. Nothing else moves a pod: when
+the PLEG does not notice a death, nothing is restarted.
+
+Records arrive from within the engine's step. Nothing is done there but to note them in the agenda;
+inputs are fed later, from the agenda, never from within ``on_record``.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from app.engine.inputs import EventsTaken, Input
+from app.engine.records import Lifecycle, Record
+from app.sim.agenda import Agenda
+from app.sim.backoff import CrashLoopBackoff
+from app.sim.chance import generator
+from app.sim.flavour import SECOND
+from app.sim.podcache import PodCacheView
+from app.sim.pods import Ending, PodSpec, container_config, sandbox_config
+from app.sim.processes import Processes
+from app.sim.syncpod import PodSync
+from app.sim.timings import Pace, Timings
+from app.sim.worker import PodWorker
+from app.sim.world import World
+
+SYNC_WORTHY = ("ContainerStarted", "ContainerDied", "PodSync")
+
+
+class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How fast the kubelet's clocks go.
+
+    ``backoff_scale`` shortens the crash loop back-off (10 s to 5 min) and the pause after a failed
+    sync (10 s). A tenth by default, 1 s to 30 s: so a viewer sees it grow within a minute.
+    """
+
+    backoff_scale: float = 0.1
+    timings: Timings = Timings()
+
+
+class PodWorkers:
+    """All pod workers of the node. ``feed`` hands inputs to the engine."""
+
+    def __init__(
+        self,
+        agenda: Agenda,
+        world: World,
+        feed: Callable[[Input], None],
+        seed: int,
+        settings: WorkerSettings | None = None,
+    ) -> None:
+        settings = settings or WorkerSettings()
+        self.agenda = agenda
+        self.cache = PodCacheView()
+        self.seed = seed
+        self.feed = feed
+        self.retry_ns = round(10 * SECOND * settings.backoff_scale)
+        self._world = world
+        self._processes = Processes(agenda, world, seed)
+        self._backoff = CrashLoopBackoff(settings.backoff_scale)
+        self.pod_sync = PodSync(agenda, world, self._processes, self._backoff, settings.timings)
+        self._pods: dict[str, PodWorker] = {}
+
+    # ----------------------------------------------------------- what the API server orders
+
+    def add(self, pod: PodSpec) -> None:
+        """A pod was assigned to this node; one that is known already is left alone."""
+        if pod.uid not in self._pods:
+            self._pods[pod.uid] = PodWorker(self, pod)
+            self._pods[pod.uid].poke()
+
+    def adopt(self, pod: PodSpec, age_ns: int) -> None:
+        """A pod that has been running for ``age_ns`` when the kubelet starts."""
+        self._pods[pod.uid] = PodWorker(self, pod)
+        born = self.agenda.clock.wall() - age_ns
+        sandbox = self._world.run_sandbox(sandbox_config(pod, 0), born)
+        for spec in pod.containers:
+            container = self._world.create_container(
+                sandbox.id, container_config(pod, spec, 0), born
+            )
+            started = self._world.start_container(container.id, born)
+            self._processes.begin(started, spec, pod.uid)
+
+    def delete(self, uid: str) -> None:
+        """The pod is to go; an unknown one is ignored."""
+        worker = self._pods.get(uid)
+        if worker is not None and not worker.deleted:
+            worker.delete()
+
+    # -------------------------------------------------------------- what happens to a pod
+
+    def end_container(self, uid: str, name: str, ending: Ending) -> bool:
+        """A container's process ends now; False when it does not run."""
+        container_id = self._running(uid, name)
+        return container_id is not None and self._processes.end(container_id, ending)
+
+    def fail_probe(self, uid: str, names: tuple[str, ...]) -> None:
+        """Liveness probes of running containers fail."""
+        worker = self._pods.get(uid)
+        for name in names:
+            container_id = self._running(uid, name)
+            if worker is not None and container_id is not None:
+                worker.probe_failed(container_id)
+
+    # ------------------------------------------------------------------------ the records
+
+    def on_record(self, record: Record) -> None:
+        """Note a record of the journal; what follows from it happens through the agenda."""
+        fresher = self.cache.on_record(record)
+        if fresher == "":
+            self.agenda.after(0, self._wake_all)
+        elif fresher is not None:
+            self.agenda.after(0, lambda: self._wake(fresher))
+        if isinstance(record, Lifecycle) and record.delivery == "sent":
+            self.agenda.after(0, lambda: self._sync_loop(record))
+
+    def forget(self, uid: str) -> None:
+        """A worker has removed its pod."""
+        self._pods.pop(uid, None)
+        self._backoff.forget(uid)
+
+    def stop(self) -> None:
+        """End all workers where they are; nothing is fed any more."""
+        self.feed = _ignore
+        for worker in self._pods.values():
+            worker.stop()
+        self._pods.clear()
+
+    @property
+    def pods(self) -> tuple[PodSpec, ...]:
+        """The pods that the kubelet knows."""
+        return tuple(worker.pod for worker in self._pods.values())
+
+    def _sync_loop(self, event: Lifecycle) -> None:
+        clock = self.agenda.clock
+        self.feed(EventsTaken(t=clock.mono(), wall=clock.wall(), count=1))
+        worker = self._pods.get(event.uid)
+        if worker is None:
+            return
+        if event.type == "ContainerDied":
+            self._clean_up(worker, event.container_id)
+        if event.type in SYNC_WORTHY:
+            worker.poke()
+
+    def _clean_up(self, worker: PodWorker, container_id: str) -> None:
+        """kubelet pod_container_deletor.go: of a container's dead instances, keep the newest."""
+        containers = self.cache.get(worker.pod.uid).status.containers
+        name = next((one.name for one in containers if one.id == container_id), None)
+        dead = [one.id for one in containers if one.name == name and one.runtime_state == "exited"]
+        if len(dead) > 1:
+            pace = Pace(generator(self.seed, "clean up", container_id))
+            self.agenda.start(self.pod_sync.remove(tuple(dead[1:]), pace))
+
+    def _running(self, uid: str, name: str) -> str | None:
+        return next(
+            (
+                one.id
+                for one in self._world.pod_containers(uid)
+                if one.config.name == name and one.state == "running"
+            ),
+            None,
+        )
+
+    def _wake_all(self) -> None:
+        for worker in tuple(self._pods.values()):
+            worker.go_on()
+
+    def _wake(self, uid: str) -> None:
+        worker = self._pods.get(uid)
+        if worker is not None:
+            worker.go_on()
+
+
+def _ignore(_happened: Input) -> None:
+    """Where inputs go once the node has stopped."""

@@ -1,0 +1,315 @@
+"""The runtime's world: which sandboxes and containers there are, and what it tells about them.
+
+Pure and deterministic: no clock (``now`` is an argument, wall ns), no I/O, every random choice from
+generators made of the seed, ids from the seed and the object's name. Operations are those of CRI's
+RuntimeService, plus the ends that nobody asked for (a process exits, the pause process is killed).
+
+Each operation publishes its events in the order in which containerd 2.x does, after the change has
+become visible in lists. Two changes have no event at all, there as here: a failed start, and the
+death of containers' processes that the runtime never learns of.
+"""
+
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from app.sim.addresses import AddressesExhausted, PodAddresses
+from app.sim.chance import generator
+from app.sim.flavour import CONTAINERD_2, EventKind, RuntimeRules
+from app.sim.naming import Names, NameTakenError
+from app.sim.objects import (
+    Container,
+    ContainerConfig,
+    ContainerFilter,
+    RuntimeEvent,
+    Sandbox,
+    SandboxConfig,
+    SandboxFilter,
+)
+
+Publish = Callable[[RuntimeEvent], None]
+
+
+class WorldError(Exception):
+    """The runtime refuses; the text is what it would answer."""
+
+
+class NotFoundError(WorldError):
+    """There is no such sandbox or container (gRPC NOT_FOUND)."""
+
+
+class ConflictError(WorldError):
+    """The object's state does not allow this, or its name is taken."""
+
+
+class _Named(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+N = TypeVar("N", bound=_Named)
+
+
+class World:
+    """One node's runtime. ``publish`` gets every event, in order."""
+
+    def __init__(self, seed: int, publish: Publish, rules: RuntimeRules = CONTAINERD_2) -> None:
+        self.rules = rules
+        self._publish = publish
+        # Two generators, so that a client's lists cannot change what later events look like.
+        self._event_order = generator(seed, "event order")
+        self._list_order = generator(seed, "list order")
+        self._addresses = PodAddresses()
+        self._sandboxes: dict[str, Sandbox] = {}
+        self._containers: dict[str, Container] = {}
+        self._inside: dict[str, list[str]] = {}
+        """Sandbox id -> ids of its containers, oldest first."""
+        self._names = Names(seed)
+
+    # ------------------------------------------------------------------ operations
+
+    def run_sandbox(self, config: SandboxConfig, now: int) -> Sandbox:
+        """RunPodSandbox. Events: CREATED and STARTED of the sandbox.
+
+        Raises:
+            ConflictError: this attempt of this pod exists.
+            WorldError: no pod address is left.
+        """
+        name = f"{config.name}_{config.namespace}_{config.uid}_{config.attempt}"
+        self._check_name(name)
+        ip = "" if config.host_network else self._take_address()
+        sandbox = Sandbox(self._names.reserve(name, now), config, "ready", now, ip)
+        self._sandboxes[sandbox.id] = sandbox
+        self._inside[sandbox.id] = []
+        for kind in self.rules.sandbox_run:
+            self._tell(kind, sandbox.id, sandbox, now)
+        return sandbox
+
+    def create_container(self, sandbox_id: str, config: ContainerConfig, now: int) -> Container:
+        """CreateContainer. Event: CREATED.
+
+        Raises:
+            NotFoundError: no such sandbox.
+            ConflictError: the sandbox is not ready, or this attempt exists.
+        """
+        sandbox = self.sandbox(sandbox_id)
+        if sandbox.state != "ready":
+            raise ConflictError(f"sandbox {sandbox.id} is not running")
+        pod = sandbox.config
+        name = f"{config.name}_{pod.name}_{pod.namespace}_{pod.uid}_{config.attempt}"
+        self._check_name(name)
+        container = Container(self._names.reserve(name, now), sandbox.id, config, "created", now)
+        self._containers[container.id] = container
+        self._inside[sandbox.id].append(container.id)
+        self._tell("created", container.id, sandbox, now)
+        return container
+
+    def start_container(self, container_id: str, now: int) -> Container:
+        """StartContainer. Event: STARTED.
+
+        Raises:
+            NotFoundError: no such container.
+            ConflictError: it is not in state created.
+        """
+        container = self._in_state(container_id, "created")
+        started = msgspec.structs.replace(container, state="running", started_at=now)
+        return self._change(started, "started", now)
+
+    def fail_start(self, container_id: str, message: str, now: int) -> Container:
+        """StartContainer that fails: EXITED 128 ``StartError``, and **no** event."""
+        container = self._in_state(container_id, "created")
+        failed = msgspec.structs.replace(
+            container,
+            state="exited",
+            finished_at=now,
+            exit_code=128,
+            reason="StartError",
+            message=message,
+        )
+        self._containers[container.id] = failed
+        return failed
+
+    def exit_container(
+        self, container_id: str, exit_code: int, reason: str, finished_at: int, now: int
+    ) -> Container:
+        """The runtime has noticed that a process ended at ``finished_at``. Event: STOPPED.
+
+        Raises:
+            NotFoundError: no such container.
+            ConflictError: it is not running.
+        """
+        container = self._in_state(container_id, "running")
+        exited = msgspec.structs.replace(
+            container, state="exited", finished_at=finished_at, exit_code=exit_code, reason=reason
+        )
+        return self._change(exited, "stopped", now)
+
+    def remove_container(self, container_id: str, now: int) -> None:
+        """RemoveContainer; a running one is killed first, a missing one is no error.
+
+        Events: STOPPED if it ran, then DELETED, which no longer lists it.
+        """
+        container = self._containers.get(container_id)
+        if container is None:
+            return
+        self._kill(container, now)
+        del self._containers[container_id]
+        self._inside[container.sandbox_id].remove(container_id)
+        self._names.release(container_id)
+        self._tell("deleted", container_id, self._sandboxes[container.sandbox_id], now)
+
+    def exit_sandbox(self, sandbox_id: str, now: int) -> Sandbox:
+        """The pause process ended. Event: STOPPED of the sandbox; its containers run on.
+
+        Raises:
+            NotFoundError: no such sandbox.
+        """
+        sandbox = self.sandbox(sandbox_id)
+        if sandbox.state == "notready":
+            return sandbox
+        return self._change_sandbox(msgspec.structs.replace(sandbox, state="notready"), now)
+
+    def stop_sandbox(self, sandbox_id: str, now: int) -> Sandbox:
+        """StopPodSandbox, which also tears the network down; done twice it is no error.
+
+        Events: STOPPED of each container that ran, then of the sandbox.
+
+        Raises:
+            NotFoundError: no such sandbox.
+        """
+        sandbox = self.sandbox(sandbox_id)
+        for container_id in tuple(self._inside[sandbox.id]):
+            self._kill(self._containers[container_id], now)
+        if sandbox.ip:
+            self._addresses.give_back(sandbox.ip)
+        stopped = msgspec.structs.replace(sandbox, state="notready", ip="")
+        if sandbox.state == "notready":
+            self._sandboxes[sandbox.id] = stopped
+            return stopped
+        return self._change_sandbox(stopped, now)
+
+    def remove_sandbox(self, sandbox_id: str, now: int) -> None:
+        """RemovePodSandbox; stops it first, and a missing one is no error.
+
+        Events: those of the stop, DELETED of each container, DELETED of the sandbox.
+        """
+        if sandbox_id not in self._sandboxes:
+            return
+        sandbox = self.stop_sandbox(sandbox_id, now)
+        for container_id in tuple(self._inside[sandbox_id]):
+            self.remove_container(container_id, now)
+        del self._sandboxes[sandbox_id]
+        del self._inside[sandbox_id]
+        self._names.release(sandbox_id)
+        claimed = self.rules.removed_created_at
+        if claimed is not None:
+            sandbox = msgspec.structs.replace(sandbox, created_at=claimed)
+        for kind in self.rules.sandbox_removed:
+            self._publish(RuntimeEvent(kind, sandbox_id, now, sandbox))
+
+    # --------------------------------------------------------------------- queries
+
+    def sandbox(self, id_or_prefix: str) -> Sandbox:
+        """PodSandboxStatus.
+
+        Raises:
+            NotFoundError: no or no single sandbox has such an id.
+        """
+        return _find(self._sandboxes, id_or_prefix, "sandbox")
+
+    def container(self, id_or_prefix: str) -> Container:
+        """ContainerStatus.
+
+        Raises:
+            NotFoundError: no or no single container has such an id.
+        """
+        return _find(self._containers, id_or_prefix, "container")
+
+    def sandboxes(self, wanted: SandboxFilter | None = None) -> list[Sandbox]:
+        """ListPodSandbox, in the runtime's order."""
+        everything = self._sandboxes.values()
+        found = [one for one in everything if wanted is None or wanted.admits(one)]
+        return self._in_order(found, self._list_order)
+
+    def containers(self, wanted: ContainerFilter | None = None) -> list[Container]:
+        """ListContainers, in the runtime's order."""
+        everything = self._containers.values()
+        found = [one for one in everything if wanted is None or wanted.admits(one)]
+        return self._in_order(found, self._list_order)
+
+    def is_running(self, container_id: str) -> bool:
+        """Whether there is such a container and it runs; not a runtime's call."""
+        container = self._containers.get(container_id)
+        return container is not None and container.state == "running"
+
+    def pod_sandboxes(self, uid: str) -> list[Sandbox]:
+        """The sandboxes of one pod, oldest first; not a runtime's call."""
+        return [one for one in self._sandboxes.values() if one.config.uid == uid]
+
+    def pod_containers(self, uid: str) -> list[Container]:
+        """The containers of one pod, sandbox by sandbox, oldest first; not a runtime's call."""
+        return [
+            self._containers[container_id]
+            for sandbox in self.pod_sandboxes(uid)
+            for container_id in self._inside[sandbox.id]
+        ]
+
+    # --------------------------------------------------------------------- helpers
+
+    def _take_address(self) -> str:
+        try:
+            return self._addresses.take()
+        except AddressesExhausted as error:
+            raise WorldError(f"failed to setup network for sandbox: {error}") from error
+
+    def _check_name(self, name: str) -> None:
+        try:
+            self._names.check(name)
+        except NameTakenError as error:
+            raise ConflictError(str(error)) from error
+
+    def _in_state(self, container_id: str, state: str) -> Container:
+        container = self.container(container_id)
+        if container.state != state:
+            raise ConflictError(
+                f"container {container.id} is in state {container.state}, not {state}"
+            )
+        return container
+
+    def _kill(self, container: Container, now: int) -> None:
+        if container.state == "running":
+            self.exit_container(container.id, 137, "Error", now, now)
+
+    def _change(self, container: Container, kind: EventKind, now: int) -> Container:
+        self._containers[container.id] = container
+        self._tell(kind, container.id, self._sandboxes[container.sandbox_id], now)
+        return container
+
+    def _change_sandbox(self, sandbox: Sandbox, now: int) -> Sandbox:
+        self._sandboxes[sandbox.id] = sandbox
+        self._tell("stopped", sandbox.id, sandbox, now)
+        return sandbox
+
+    def _tell(self, kind: EventKind, container_id: str, sandbox: Sandbox, now: int) -> None:
+        inside = [self._containers[one] for one in self._inside[sandbox.id]]
+        statuses = tuple(self._in_order(inside, self._event_order))
+        self._publish(RuntimeEvent(kind, container_id, now, sandbox, statuses))
+
+    def _in_order(self, items: list[N], rng: Random) -> list[N]:
+        if self.rules.random_order:
+            rng.shuffle(items)
+        return items
+
+
+def _find(items: Mapping[str, N], id_or_prefix: str, what: str) -> N:
+    exact = items.get(id_or_prefix)
+    if exact is not None:
+        return exact
+    similar = [one for one in items.values() if one.id.startswith(id_or_prefix or "-")]
+    if len(similar) != 1:
+        raise NotFoundError(
+            f'an error occurred when try to find {what} "{id_or_prefix}": not found'
+        )
+    return similar[0]
