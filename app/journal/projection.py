@@ -112,9 +112,6 @@ class PodTable:
             SyncFinished: _sync_finished,
         }
 
-    def __len__(self) -> int:
-        return len(self._pods)
-
     def apply(self, record: Record) -> None:
         """Take one record into account; records come in the order of the journal."""
         self._t = max(self._t, record.t)
