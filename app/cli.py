@@ -125,12 +125,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         settings = settings_from(arguments)
         from app.assembly import run
 
-        return run(arguments.command, settings)
+        run(arguments.command, settings)
     except PlegscopeError as error:
         sys.stderr.write(f"plegscope: {error}\n")
         return 1
     except KeyboardInterrupt:
         return 130
+    return 0
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
 import msgspec
@@ -24,6 +24,11 @@ TICK_S = 0.5
 class Calls(Traffic, Protocol):
     """Who makes the calls to the runtime."""
 
+    @property
+    def calls_by_method(self) -> Mapping[str, int]:
+        """Calls made so far, by CRI method name."""
+        ...
+
     def oldest_call(self) -> tuple[str, int] | None:
         """(method, age in ns) of the unary call that has waited longest."""
         ...
@@ -39,11 +44,7 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 class Session:
-    """Holds a session's parts together for whoever asks for its state.
-
-    ``probe`` asks the runtime again who it is; it is called when the runtime answers again after it
-    had failed, as it may have been replaced by another version.
-    """
+    """Holds a session's parts together for whoever asks for its state."""
 
     def __init__(
         self, subject: Subject, driver: Driver, journal: Journal, calls: Calls, clock: Clock
@@ -52,7 +53,7 @@ class Session:
         self.subject = subject
         self._driver = driver
         self._journal = journal
-        self._calls = calls
+        self.calls = calls
         self._clock = clock
         self._meter = CostMeter(calls)
         self._runtime: RuntimeSeen | None = None
@@ -82,6 +83,11 @@ class Session:
             last_seq=self._journal.last_seq,
         )
 
+    @property
+    def runtime(self) -> RuntimeSeen | None:
+        """Who answered last."""
+        return self._runtime
+
     def warn(self, text: str) -> None:
         """Put a warning on the timeline."""
         self._journal.append(
@@ -110,12 +116,18 @@ class Session:
             self._tell_hung(self._hung_method, self._hung_ns, hung=False)
             self._hung_method, self._hung_ns = "", 0
 
-    async def reprobe(self, probe: Callable[[], "asyncio.Future[RuntimeProbed]"]) -> None:
-        """Ask the runtime who it is each time it answers again. Runs until cancelled."""
+    async def reprobe(self, probe: Callable[[], Awaitable[RuntimeProbed | None]]) -> None:
+        """Ask the runtime who it is each time it answers again after it had failed.
+
+        It may have been replaced by another version, which decides about the stream. ``probe``
+        returns None when nobody answered, or nothing has changed. Runs until cancelled.
+        """
         while True:
             await self._answers_again.wait()
             self._answers_again.clear()
-            self._driver.feed(await probe())
+            probed = await probe()
+            if probed is not None:
+                self._driver.feed(probed)
 
     def _tell_hung(self, method: str, age_ns: int, *, hung: bool) -> None:
         self._journal.append(
@@ -129,7 +141,7 @@ class Session:
         )
 
     def _oldest(self) -> OldestCall | None:
-        oldest = self._calls.oldest_call()
+        oldest = self.calls.oldest_call()
         if oldest is None:
             return None
         method, age = oldest

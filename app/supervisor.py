@@ -10,58 +10,85 @@ from collections.abc import Awaitable, Callable
 
 from app.errors import PlegscopeError
 
-Tell = Callable[[str], None]
-"""Puts a warning on the timeline."""
+Work = Callable[[], Awaitable[None]]
+
+
+def _silent(_text: str) -> None:
+    """Before there is a timeline, the error that ``run`` raises says it all."""
 
 
 class Supervisor:
     """Runs lasting tasks until ``stop`` is set or one of them ends."""
 
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
-        self._lasting: list[tuple[str, Callable[[], Awaitable[None]]]] = []
+    def __init__(self) -> None:
         self.stop = asyncio.Event()
+        self.tell: Callable[[str], None] = _silent
+        """Puts a warning on the timeline; set once there is one."""
+        self._early: list[tuple[str, Work]] = []
+        self._group: asyncio.TaskGroup | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._endings: list[Callable[[], None]] = []
         self._error: PlegscopeError | None = None
 
-    def add(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
-        """``work()`` is to run for as long as the session does."""
-        self._lasting.append((name, work))
+    def add(self, name: str, work: Work) -> None:
+        """``work()`` is to run as long as the session does; begun at once while ``run`` runs."""
+        if self._group is None:
+            self._early.append((name, work))
+        else:
+            self._tasks.append(self._group.create_task(self._last(name, work), name=name))
 
-    async def run(self, *, until: Callable[[], Awaitable[None]] | None = None) -> None:
-        """Run everything; returns when ``stop`` is set or ``until()`` returns.
+    def at_end(self, call: Callable[[], None]) -> None:
+        """Call this when the session ends, before any task is cancelled."""
+        self._endings.append(call)
+
+    async def run(self, begin: Work) -> None:
+        """Start what was added, then ``begin()``, which may add more; returns after ``stop``.
 
         Raises:
-            PlegscopeError: a lasting task failed; all others are cancelled by then.
+            PlegscopeError: ``begin`` or a lasting task failed; all others have ended by then.
         """
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._last(name, work)) for name, work in self._lasting]
-            if until is not None:
-                tasks.append(group.create_task(self._until(until)))
+            self._group = group
+            for name, work in self._early:
+                self.add(name, work)
+            self._tasks.append(group.create_task(self._begin(begin), name="begin"))
             await self.stop.wait()
-            for task in tasks:
+            for call in self._endings:
+                call()
+            self._group = None
+            for task in self._tasks:
                 task.cancel()
         if self._error is not None:
             raise self._error
 
-    async def _until(self, until: Callable[[], Awaitable[None]]) -> None:
-        await until()
-        self.stop.set()
+    async def _begin(self, begin: Work) -> None:
+        try:
+            await begin()
+        except Exception as error:
+            self._failed("start", error)
 
-    async def _last(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+    async def _last(self, name: str, work: Work) -> None:
         try:
             await work()
-        except PlegscopeError as error:
-            self._end(name, str(error), error)
         except Exception as error:
-            where = traceback.extract_tb(error.__traceback__)[-1]
-            detail = f"{type(error).__name__} in {where.name}, line {where.lineno}: {error}"
-            self._end(name, detail, None)
+            self._failed(name, error)
         else:
             if not self.stop.is_set():
                 self._end(name, "it ended by itself", None)
 
+    def _failed(self, name: str, error: Exception) -> None:
+        if isinstance(error, PlegscopeError):
+            self._end(name, str(error), error)
+            return
+        root: BaseException = error
+        while isinstance(root, BaseExceptionGroup):
+            root = root.exceptions[0]
+        frames = traceback.extract_tb(root.__traceback__)
+        where = f" in {frames[-1].name}, line {frames[-1].lineno}" if frames else ""
+        self._end(name, f"{type(root).__name__}{where}: {root}", None)
+
     def _end(self, name: str, detail: str, error: PlegscopeError | None) -> None:
-        self._tell(f"plegscope's {name} stopped working ({detail}).")
+        self.tell(f"plegscope's {name} stopped working ({detail}).")
         if self._error is None:
             self._error = error or PlegscopeError(
                 f"plegscope's {name} stopped working: {detail}. This is a fault of plegscope: "

@@ -12,71 +12,102 @@ async def forever() -> None:
     await asyncio.Event().wait()
 
 
-async def test_stop_cancels_every_lasting_task() -> None:
+async def nothing() -> None:
+    return
+
+
+def told_by(supervisor: Supervisor) -> list[str]:
     told: list[str] = []
-    cancelled: list[str] = []
-    supervisor = Supervisor(told.append)
+    supervisor.tell = told.append
+    return told
+
+
+async def test_stop_calls_the_endings_then_cancels_every_lasting_task() -> None:
+    order: list[str] = []
+    supervisor = Supervisor()
+    told = told_by(supervisor)
 
     async def work() -> None:
         try:
             await forever()
         finally:
-            cancelled.append("work")
+            order.append("cancelled")
+
+    async def begin() -> None:
+        await asyncio.sleep(0)
+        supervisor.stop.set()
 
     supervisor.add("source", work)
-
-    async def soon() -> None:
-        await asyncio.sleep(0)
-
-    await supervisor.run(until=soon)
-    assert (told, cancelled) == ([], ["work"])
+    supervisor.at_end(lambda: order.append("ending"))
+    await supervisor.run(begin)
+    assert (told, order) == ([], ["ending", "cancelled"])
 
 
-async def test_a_task_that_raises_is_told_and_ends_the_session_with_a_sentence() -> None:
-    told: list[str] = []
-    supervisor = Supervisor(told.append)
+async def test_a_task_added_by_begin_runs_and_is_watched_like_any_other() -> None:
+    supervisor = Supervisor()
+    told = told_by(supervisor)
 
     async def broken() -> None:
         raise ValueError("odd")
 
-    supervisor.add("hub", broken)
+    async def begin() -> None:
+        supervisor.add("hub", broken)
+
     supervisor.add("source", forever)
     with pytest.raises(PlegscopeError, match=r"plegscope's hub stopped working: ValueError .*odd"):
-        await supervisor.run()
+        await supervisor.run(begin)
     assert len(told) == 1
     assert "hub" in told[0]
 
 
+async def test_the_fault_inside_a_group_of_tasks_is_named() -> None:
+    supervisor = Supervisor()
+
+    async def broken() -> None:
+        async with asyncio.TaskGroup():
+            raise KeyError("inner")
+
+    supervisor.add("hub", broken)
+    with pytest.raises(PlegscopeError, match=r"KeyError .*inner"):
+        await supervisor.run(nothing)
+
+
 async def test_a_task_that_ends_by_itself_is_told_too() -> None:
-    told: list[str] = []
-    supervisor = Supervisor(told.append)
-
-    async def done() -> None:
-        return
-
-    supervisor.add("ticker", done)
+    supervisor = Supervisor()
+    told = told_by(supervisor)
+    supervisor.add("ticker", nothing)
     with pytest.raises(PlegscopeError, match="ticker stopped working: it ended by itself"):
-        await supervisor.run()
+        await supervisor.run(nothing)
     assert told == ["plegscope's ticker stopped working (it ended by itself)."]
 
 
 async def test_an_error_for_people_is_passed_on_as_it_is() -> None:
-    supervisor = Supervisor(lambda text: None)
+    supervisor = Supervisor()
 
     async def refused() -> None:
         raise EndpointError("No socket. Start the runtime.")
 
-    supervisor.add("source", refused)
     with pytest.raises(EndpointError, match="Start the runtime"):
-        await supervisor.run()
+        await supervisor.run(refused)
 
 
 async def test_a_task_that_ends_because_of_the_stop_is_no_fault() -> None:
-    supervisor = Supervisor(lambda text: None)
+    supervisor = Supervisor()
 
     async def until_stop() -> None:
         await supervisor.stop.wait()
 
     supervisor.add("server", until_stop)
     supervisor.stop.set()
-    await supervisor.run()
+    await supervisor.run(nothing)
+
+
+async def test_a_begin_that_waits_for_a_task_that_failed_does_not_hang() -> None:
+    supervisor = Supervisor()
+
+    async def broken() -> None:
+        raise OSError("no socket here")
+
+    supervisor.add("simulated node", broken)
+    with pytest.raises(PlegscopeError, match="simulated node stopped working"):
+        await supervisor.run(forever)

@@ -133,6 +133,11 @@ class CriClient:
         return sum(count.calls for count in self.counts.values())
 
     @property
+    def calls_by_method(self) -> dict[str, int]:
+        """Calls finished so far, by method."""
+        return {method: count.calls for method, count in self.counts.items()}
+
+    @property
     def bytes_total(self) -> int:
         """Bytes of all messages received so far."""
         return sum(count.size for count in self.counts.values())

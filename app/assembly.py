@@ -1,0 +1,204 @@
+"""Puts a session together: the only place that knows all rooms."""
+
+import asyncio
+import random
+import secrets
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import uvloop
+
+from app.clock import RealClock
+from app.cri.client import CriClient, Deadlines
+from app.cri.endpoints import find_endpoint
+from app.cri.probe import Probe, probe
+from app.cri.source import CriSource
+from app.dashboard import Dashboard
+from app.driver import Driver
+from app.engine.engine import Engine
+from app.engine.inputs import Input, RuntimeProbed
+from app.engine.settings import EngineSettings
+from app.errors import RuntimeUnusable
+from app.journal.journal import Journal
+from app.jsonl import JsonlWriter
+from app.resources import check_generated
+from app.session import Session, Subject
+from app.settings import SECOND, Settings
+from app.sim.node import SimNode
+from app.supervisor import Supervisor
+
+Begin = Callable[[], Awaitable[None]]
+Work = Callable[[Settings, Supervisor], Awaitable[None]]
+
+DEMO_TITLE = "Simulated node"
+DEMO_REASON = "made by plegscope for this demo"
+
+
+def run(command: str, settings: Settings) -> None:
+    """Run ``demo`` or ``watch`` to its end, which a signal, the duration or a fault brings.
+
+    Raises:
+        PlegscopeError: it could not be started, or broke; a sentence for people.
+    """
+    check_generated()
+    work = demo if command == "demo" else watch
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_until_stopped(settings, work))
+
+
+async def _until_stopped(settings: Settings, work: Work) -> None:
+    loop = asyncio.get_running_loop()
+    supervisor = Supervisor()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, supervisor.stop.set)
+    if settings.duration_ns:
+        loop.call_later(settings.duration_ns / SECOND, supervisor.stop.set)
+    await work(settings, supervisor)
+
+
+async def watch(settings: Settings, supervisor: Supervisor) -> None:
+    """Watch the runtime of this machine."""
+    endpoint = find_endpoint(settings.runtime_endpoint)
+    clock = RealClock()
+    deadlines = Deadlines(call=settings.call_timeout_ns / SECOND)
+    async with CriClient(endpoint.address, clock, deadlines) as client:
+        parts = Parts(settings, supervisor, client, clock)
+
+        async def begin() -> None:
+            first = await parts.probe(endpoint.address)
+            title = f"{first.seen.name} {first.seen.version} on {socket.gethostname()}"
+            parts.begin(Subject(title, False, endpoint.address, endpoint.reason), first)
+
+        await parts.run(begin)
+
+
+async def demo(settings: Settings, supervisor: Supervisor) -> None:
+    """Make a simulated node, and watch it over gRPC like any runtime."""
+    clock = RealClock()
+    # A unix socket's path is short, and a user's own temporary directory may not be.
+    with tempfile.TemporaryDirectory(prefix="plegscope-") as folder:
+        path = Path(folder) / "cri.sock"
+        address = f"unix://{path}"
+        node, ready = SimNode(settings.seed, clock), asyncio.Event()
+        async with CriClient(address, clock) as client:
+            parts = Parts(settings, supervisor, client, clock)
+            parts.journal.subscribe(node.on_record)
+            supervisor.add("simulated node", lambda: node.run(path, parts.feed, ready))
+
+            async def begin() -> None:
+                await ready.wait()
+                first = await parts.probe(address)
+                title = f"{DEMO_TITLE}, seed {settings.seed}"
+                parts.begin(Subject(title, True, address, DEMO_REASON), first)
+
+            await parts.run(begin)
+
+
+class Parts:
+    """What every session has, wired together once it is known who answers."""
+
+    def __init__(
+        self, settings: Settings, supervisor: Supervisor, client: CriClient, clock: RealClock
+    ) -> None:
+        self._settings = settings
+        self._supervisor = supervisor
+        self._client = client
+        self._clock = clock
+        self._writer: JsonlWriter | None = None
+        self._driver: Driver | None = None
+        self.journal = Journal()
+
+    async def probe(self, address: str) -> Probe:
+        """Ask who is there.
+
+        Raises:
+            RuntimeUnusable: nobody that could be watched.
+        """
+        join = self._settings.join_shared_stream
+        return await probe(self._client, address, self._clock, join_shared_stream=join)
+
+    def feed(self, happened: Input) -> None:
+        """Hand an input to the engine; before there is one, nothing happens that matters."""
+        if self._driver is not None:
+            self._driver.feed(happened)
+
+    async def run(self, begin: Begin) -> None:
+        """Run the session; ``begin`` is to call the method of this name."""
+        try:
+            await self._supervisor.run(begin)
+        finally:
+            if self._writer is not None:
+                self._writer.close()
+
+    def begin(self, subject: Subject, first: Probe) -> None:
+        """Wire everything together and start."""
+        settings, supervisor, clock = self._settings, self._supervisor, self._clock
+        source = CriSource(
+            self._client, clock, first, join_shared_stream=settings.join_shared_stream
+        )
+        # Chance enters here: the jitter of the reconnect backoff.
+        chance = random.Random(secrets.randbits(64))  # noqa: S311  (jitter is no secret)
+        driver = Driver(Engine(EngineSettings(), chance), source, self.journal, clock)
+        self._driver = driver
+        session = Session(subject, driver, self.journal, self._client, clock)
+        supervisor.tell = session.warn
+        supervisor.at_end(driver.stop)
+        supervisor.add("runtime client", lambda: source.run(driver.feed))
+        supervisor.add("watchman", session.tick)
+        supervisor.add("prober", lambda: session.reprobe(lambda: self._probe_again(session)))
+        source.install_stop_signal(asyncio.get_running_loop())
+        if settings.format == "jsonl":
+            self._write_lines(session, first)
+        else:
+            self._serve(session, first)
+        driver.start(first.seen)
+
+    def _write_lines(self, session: Session, first: Probe) -> None:
+        loop = asyncio.get_running_loop()
+        stop = self._supervisor.stop
+        self._writer = JsonlWriter(sys.stdout.buffer, lambda: _call_if_running(loop, stop))
+        self.journal.subscribe(self._writer.on_record)
+        sys.stderr.write(_greeting(session, first, ""))
+
+    def _serve(self, session: Session, first: Probe) -> None:
+        supervisor = self._supervisor
+        dashboard = Dashboard(self._settings, session, self.journal)
+        supervisor.add("hub", dashboard.run_hub)
+        supervisor.add("web server", lambda: dashboard.run_server(supervisor.stop))
+        sys.stdout.write(_greeting(session, first, dashboard.address))
+        sys.stdout.flush()
+        dashboard.open_browser()
+
+    async def _probe_again(self, session: Session) -> RuntimeProbed | None:
+        runtime = session.runtime
+        try:
+            seen = (await self.probe(session.subject.endpoint)).seen
+        except RuntimeUnusable:
+            # It went away again; the next relist that succeeds asks again.
+            return None
+        same = runtime is not None and (seen.name, seen.version) == (runtime.name, runtime.version)
+        return None if same else seen
+
+
+def _call_if_running(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+    try:
+        loop.call_soon_threadsafe(stop.set)
+    except RuntimeError:
+        # The loop is closed: the session has ended already.
+        return
+
+
+def _greeting(session: Session, first: Probe, address: str) -> str:
+    subject, seen = session.subject, first.seen
+    joined = "joined" if seen.policy == "join" else "not joined"
+    open_this = f"\n\n    {address}\n" if address else ""
+    return (
+        f"plegscope watches {subject.title}.{open_this}\n"
+        f"  endpoint      {subject.endpoint} ({subject.endpoint_reason})\n"
+        f"  event stream  {joined}. {seen.reason}\n"
+        "  It only reads: what it finds is what a kubelet would find. Ctrl-C ends it.\n"
+    )

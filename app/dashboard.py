@@ -1,0 +1,119 @@
+"""The dashboard of a session: everything that is served, and the address that is printed."""
+
+import asyncio
+import os
+import socket
+import sys
+import time
+import webbrowser
+
+from app import __version__
+from app.engine.records import AnyRecord
+from app.hub.hub import Hub
+from app.journal.journal import Journal
+from app.journal.projection import PodTable
+from app.journal.query import query
+from app.metrics.metrics import Metrics
+from app.metrics.own import Figures
+from app.resources import static_dir, templates_dir
+from app.session import Session
+from app.settings import Settings
+from app.web.access import Access, access, is_loopback, new_token
+from app.web.app import create_app
+from app.web.guard import Guard
+from app.web.pages import PageData, Pages
+from app.web.server import listen, serve
+
+POD_STORY = 2000
+"""Records shown in a pod's story."""
+
+
+class Dashboard:
+    """Listens from the moment it is made; serves in ``run``.
+
+    The demo on loopback shows nothing of anybody's, so it needs no token; everything else does.
+
+    Raises:
+        ListenError, SettingsError: the address or port cannot be used.
+    """
+
+    def __init__(self, settings: Settings, session: Session, journal: Journal) -> None:
+        self._settings = settings
+        self._session = session
+        self._journal = journal
+        self._pods = PodTable()
+        journal.subscribe(self._pods.apply)
+        self._metrics = Metrics(lambda: session.state().engine, self._figures)
+        journal.subscribe(self._metrics.apply)
+        self._hub = Hub(journal, self._pods, session.state, session=session.id, version=__version__)
+        session.viewers = lambda: self._hub.stats.viewers
+        needs_token = not (session.subject.simulated and is_loopback(settings.host))
+        token = new_token() if needs_token else None
+        self._listener: socket.socket = listen(settings.host, settings.port)
+        port: int = self._listener.getsockname()[1]
+        self._access: Access = access(
+            settings.host, port, token=token, allow_hosts=settings.allow_hosts
+        )
+        self._app = self._create()
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        query_part = f"?token={token}" if token is not None else ""
+        self.address = f"http://{host}:{port}/{query_part}"
+        """What a browser is to open."""
+
+    async def run_hub(self) -> None:
+        """Feed the viewers until cancelled."""
+        await self._hub.run()
+
+    async def run_server(self, stop: asyncio.Event) -> None:
+        """Serve until ``stop`` is set, then say goodbye to the viewers."""
+        await serve(self._app, self._listener, stop, hub=self._hub)
+
+    def open_browser(self) -> None:
+        """Open the address where there is a screen, and never as root in somebody's session."""
+        has_screen = sys.platform == "darwin" or bool(
+            os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+        )
+        if self._settings.browser and has_screen and os.geteuid() != 0:
+            webbrowser.open(self.address)
+
+    def _create(self) -> Guard:
+        data = PageData(
+            state=self._session.state, pods=self._pods.rows, pod_records=self._pod_records
+        )
+        return create_app(
+            hub=self._hub,
+            journal=self._journal,
+            pods=self._pods,
+            state=self._session.state,
+            metrics=self._metrics.render,
+            access=self._access,
+            version=__version__,
+            pages=Pages(templates_dir(), data, version=__version__),
+            static=static_dir(),
+        )
+
+    def _pod_records(self, uid: str) -> tuple[AnyRecord, ...]:
+        return query(self._journal, limit=POD_STORY, uids={uid}).records
+
+    def _figures(self) -> Figures:
+        stats = self._hub.stats
+        calls = self._session.calls
+        cost = self._session.state().cost
+        return Figures(
+            version=__version__,
+            records=self._journal.last_seq,
+            records_forgotten=self._journal.first_seq - 1,
+            viewers=stats.viewers,
+            viewers_joined=stats.joined,
+            viewers_refused=stats.refused,
+            viewers_dropped=stats.dropped,
+            viewers_lagging=stats.lagging,
+            viewer_records_skipped=stats.skipped,
+            viewer_records_lost=stats.lost,
+            viewer_bytes=stats.bytes,
+            batches=stats.batches,
+            runtime_calls=calls.calls_by_method,
+            runtime_bytes=calls.bytes_total,
+            cpu_seconds=time.process_time(),
+            rss_bytes=cost.rss_bytes,
+        )

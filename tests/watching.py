@@ -1,0 +1,200 @@
+"""A ``plegscope watch`` process for tests: its records as they come, and what they add up to."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+Line = dict[str, Any]
+PATIENCE_S = 30.0
+
+# Nothing of the machine's own configuration may decide which runtime a test watches.
+ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("CONTAINER_")}
+
+
+class Watching:
+    """``plegscope watch --format jsonl`` on one endpoint, read by a thread of its own."""
+
+    def __init__(self, endpoint: str, *flags: str) -> None:
+        words = ["watch", "--format", "jsonl", "--runtime-endpoint", endpoint, *flags]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "app", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=ENVIRONMENT,
+        )
+        self.lines: list[Line] = []
+        self._changed = threading.Condition()
+        self._ended = False
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        return self.process.pid
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for raw in self.process.stdout:
+            line = json.loads(raw)
+            with self._changed:
+                self.lines.append(line)
+                self._changed.notify_all()
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+    def wait(
+        self,
+        what: str,
+        found: Callable[[Line], object],
+        *,
+        after: int = 0,
+        timeout_s: float = PATIENCE_S,
+    ) -> Line:
+        """The first record behind position ``after`` that ``found`` accepts; waits for it."""
+        deadline = time.monotonic() + timeout_s
+        at = after
+        with self._changed:
+            while True:
+                while at < len(self.lines):
+                    if found(self.lines[at]):
+                        return self.lines[at]
+                    at += 1
+                left = deadline - time.monotonic()
+                if left <= 0 or self._ended:
+                    raise AssertionError(
+                        f"{what}: not seen in {timeout_s} s; the last records: {self.lines[-12:]}"
+                        f"; standard error: {self._errors()}"
+                    )
+                self._changed.wait(left)
+
+    def wait_kind(self, kind: str, *, after: int = 0, **fields: object) -> Line:
+        """The first record of this kind with these fields."""
+        return self.wait(
+            f"{kind} {fields}",
+            lambda line: line["kind"] == kind and all(line.get(k) == v for k, v in fields.items()),
+            after=after,
+        )
+
+    def wait_ready(self) -> None:
+        """Until the first global relist is complete."""
+        self.wait_kind("relist_finished", scope="global", ok=True)
+
+    def wait_died(self, container_id: str, *, after: int = 0) -> Line:
+        """Until a relist found this container (or sandbox) dead."""
+        return self.wait_kind(
+            "lifecycle", after=after, type="ContainerDied", container_id=container_id
+        )
+
+    def mark(self) -> int:
+        """The present end of the records, for ``after``."""
+        with self._changed:
+            return len(self.lines)
+
+    def snapshot(self) -> list[Line]:
+        """All records so far."""
+        with self._changed:
+            return list(self.lines)
+
+    def chain(self, died: Line) -> dict[str, Line]:
+        """Event, request and relist behind a lifecycle event, by kind; those that there are."""
+        numbers = {
+            "stream_event": ("event", died.get("event")),
+            "request": ("request", died.get("request")),
+            "relist_started": ("relist", died["relist"]),
+            "relist_finished": ("relist", died["relist"]),
+        }
+        found: dict[str, Line] = {"lifecycle": died}
+        for line in self.snapshot():
+            field, number = numbers.get(line["kind"], ("", None))
+            if number is not None and line[field] == number:
+                found[line["kind"]] = line
+        return found
+
+    def containers(self) -> dict[str, str]:
+        """Container id to state, as the records add up: what the shadow believes."""
+        believed: dict[str, dict[str, str]] = {}
+        for line in self.snapshot():
+            if line["kind"] == "pod_cached" and not line["error"]:
+                believed[line["uid"]] = {
+                    one["id"]: one["runtime_state"] for one in line["containers"]
+                }
+            elif line["kind"] == "pod_uncached":
+                believed.pop(line["uid"], None)
+        return {key: state for pod in believed.values() for key, state in pod.items()}
+
+    def wait_agrees(self, listed: Callable[[], dict[str, str]]) -> None:
+        """Until the shadow believes exactly what the runtime lists (``id -> CONTAINER_…``)."""
+        after = self.mark()
+        for _ in range(20):
+            expected = {
+                key: state.removeprefix("CONTAINER_").lower() for key, state in listed().items()
+            }
+            if self.containers() == expected:
+                return
+            finished = self.wait_kind("relist_finished", after=after, scope="global")
+            after = self.snapshot().index(finished) + 1
+        raise AssertionError(f"the shadow believes {self.containers()}, the runtime {expected}")
+
+    def _errors(self) -> str:
+        if self.process.poll() is None or self.process.stderr is None:
+            return "(still running)"
+        with contextlib.suppress(ValueError):
+            return self.process.stderr.read().decode(errors="replace")[-2000:]
+        return ""
+
+    def end(self, timeout_s: float = 10.0) -> int:
+        """SIGTERM (after SIGCONT); returns the exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.terminate()
+        try:
+            code = self.process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError("plegscope did not end on SIGTERM") from None
+        finally:
+            self._thread.join(5)
+            for pipe in (self.process.stdout, self.process.stderr):
+                if pipe is not None:
+                    pipe.close()
+        return code
+
+
+@contextlib.contextmanager
+def watching(endpoint: str, *flags: str) -> Iterator[Watching]:
+    """A ready ``plegscope watch``; it must end well."""
+    watch = Watching(endpoint, *flags)
+    try:
+        watch.wait_ready()
+        yield watch
+    except BaseException:
+        with contextlib.suppress(AssertionError):
+            watch.end()
+        raise
+    code = watch.end()
+    assert code == 0, f"exit code {code}"
+
+
+def run_plegscope(words: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    """One plegscope command to its end, with its output as text."""
+    return subprocess.run(
+        [sys.executable, "-m", "app", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
+        env={**ENVIRONMENT, **options.pop("env", {})},
+        **options,
+    )
