@@ -38,7 +38,7 @@ def _checkout() -> tuple[Workload, ...]:
             name="cart",
             containers=_one("cart", f"{SHOP}/cart:4.12.0"),
             count=2,
-            mishaps=(Mishap(every=(33 * SECOND, 70 * SECOND), containers=("cart",), ending=ERROR),),
+            mishaps=(Mishap(every=(36 * SECOND, 66 * SECOND), containers=("cart",), ending=ERROR),),
         ),
         Replicas(
             namespace="checkout",
@@ -51,7 +51,7 @@ def _checkout() -> tuple[Workload, ...]:
                 ),
                 ContainerSpec(name="envoy", image="registry.example/mesh/envoy:1.35.1"),
             ),
-            mishaps=(Mishap(every=(26 * SECOND, 48 * SECOND), containers=("orders", "envoy")),),
+            mishaps=(Mishap(every=(62 * SECOND, 84 * SECOND), containers=("orders", "envoy")),),
         ),
         Replicas(
             namespace="checkout",
@@ -110,7 +110,7 @@ def _batch() -> tuple[Workload, ...]:
             name="thumbs",
             containers=_one("thumbs", f"{SHOP}/thumbs:5.0.3"),
             mishaps=(
-                Mishap(every=(30 * SECOND, 62 * SECOND), containers=("thumbs",), ending=OOM_KILLED),
+                Mishap(every=(62 * SECOND, 90 * SECOND), containers=("thumbs",), ending=OOM_KILLED),
             ),
         ),
     )
@@ -187,7 +187,7 @@ def _monitoring() -> tuple[Workload, ...]:
             namespace="monitoring",
             name="grafana",
             containers=_one("grafana", "registry.example/grafana/grafana:12.2.0"),
-            mishaps=(Mishap(every=(90 * SECOND, 160 * SECOND), containers=("grafana",)),),
+            mishaps=(Mishap(every=(66 * SECOND, 110 * SECOND), containers=("grafana",)),),
         ),
         Replicas(
             namespace="monitoring",

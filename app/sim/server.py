@@ -158,7 +158,7 @@ class CriServer:
 
     # ---------------------------------------------------------------------- plumbing
 
-    def _handlers(self) -> dict[str, grpc.RpcMethodHandler[Any, Any]]:
+    def _handlers(self) -> dict[str, "grpc.RpcMethodHandler[Any, Any]"]:
         handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
             "GetContainerEvents": grpc.unary_stream_rpc_method_handler(
                 self.get_container_events,

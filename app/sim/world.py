@@ -55,13 +55,19 @@ N = TypeVar("N", bound=_Named)
 class World:
     """One node's runtime. ``publish`` gets every event, in order."""
 
-    def __init__(self, seed: int, publish: Publish, rules: RuntimeRules = CONTAINERD_2) -> None:
+    def __init__(
+        self,
+        seed: int,
+        publish: Publish,
+        rules: RuntimeRules = CONTAINERD_2,
+        addresses: PodAddresses | None = None,
+    ) -> None:
         self.rules = rules
         self._publish = publish
         # Two generators, so that a client's lists cannot change what later events look like.
         self._event_order = generator(seed, "event order")
         self._list_order = generator(seed, "list order")
-        self._addresses = PodAddresses()
+        self._addresses = addresses or PodAddresses()
         self._sandboxes: dict[str, Sandbox] = {}
         self._containers: dict[str, Container] = {}
         self._inside: dict[str, list[str]] = {}

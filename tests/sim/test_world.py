@@ -1,0 +1,468 @@
+"""The runtime's world: events and payloads as containerd 2.x was measured to send them."""
+
+import re
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
+
+from app.sim.addresses import PodAddresses
+from app.sim.flavour import CONTAINERD_2
+from app.sim.objects import (
+    Container,
+    ContainerConfig,
+    ContainerFilter,
+    RuntimeEvent,
+    Sandbox,
+    SandboxConfig,
+    SandboxFilter,
+)
+from app.sim.world import ConflictError, NotFoundError, World, WorldError
+
+POD = SandboxConfig(name="web-0", uid="uid-1", namespace="shop", labels={"app": "web"})
+APP = ContainerConfig(name="app", image="registry.example/app:1", labels={"tier": "front"})
+SIDECAR = ContainerConfig(name="proxy", image="registry.example/proxy:1")
+
+
+class Lab:
+    """A world with an ear: what it told since one last asked."""
+
+    def __init__(self, seed: int = 1, rules: Any = CONTAINERD_2) -> None:
+        self.events: list[RuntimeEvent] = []
+        self.world = World(seed, self.events.append, rules)
+
+    def told(self) -> list[tuple[str, str]]:
+        heard: list[tuple[str, str]] = [(event.kind, event.container_id) for event in self.events]
+        self.events.clear()
+        return heard
+
+    def running(self, config: ContainerConfig = APP) -> Container:
+        sandbox = next(iter(self.world.pod_sandboxes(POD.uid)), None)
+        if sandbox is None:
+            sandbox = self.world.run_sandbox(POD, 100)
+        container = self.world.create_container(sandbox.id, config, 110)
+        return self.world.start_container(container.id, 120)
+
+
+@pytest.fixture
+def lab() -> Lab:
+    return Lab()
+
+
+# ------------------------------------------------------------------------ order of events
+
+
+def test_a_pods_life_tells_four_events_of_each_in_order(lab: Lab) -> None:
+    world = lab.world
+    sandbox = world.run_sandbox(POD, 1)
+    container = world.create_container(sandbox.id, APP, 2)
+    world.start_container(container.id, 3)
+    world.exit_container(container.id, 0, "Completed", 4, 5)
+    world.remove_container(container.id, 6)
+    world.stop_sandbox(sandbox.id, 7)
+    world.remove_sandbox(sandbox.id, 8)
+    assert [(event.kind, event.container_id, event.created_at) for event in lab.events] == [
+        ("created", sandbox.id, 1),
+        ("started", sandbox.id, 1),
+        ("created", container.id, 2),
+        ("started", container.id, 3),
+        ("stopped", container.id, 5),
+        ("deleted", container.id, 6),
+        ("stopped", sandbox.id, 7),
+        ("deleted", sandbox.id, 8),
+    ]
+
+
+def test_stopping_a_sandbox_stops_what_runs_in_it_first(lab: Lab) -> None:
+    app, proxy = lab.running(), lab.running(SIDECAR)
+    lab.told()
+    lab.world.stop_sandbox(app.sandbox_id, 200)
+    assert lab.told() == [
+        ("stopped", app.id),
+        ("stopped", proxy.id),
+        ("stopped", app.sandbox_id),
+    ]
+    killed = lab.world.container(app.id)
+    assert (killed.exit_code, killed.reason) == (137, "Error")
+
+
+def test_removing_a_sandbox_removes_its_containers_first(lab: Lab) -> None:
+    app = lab.running()
+    lab.told()
+    lab.world.remove_sandbox(app.sandbox_id, 200)
+    assert lab.told() == [
+        ("stopped", app.id),
+        ("stopped", app.sandbox_id),
+        ("deleted", app.id),
+        ("deleted", app.sandbox_id),
+    ]
+    assert lab.world.sandboxes() == []
+    assert lab.world.containers() == []
+
+
+def test_a_failed_start_is_an_exit_without_an_event(lab: Lab) -> None:
+    sandbox = lab.world.run_sandbox(POD, 1)
+    container = lab.world.create_container(sandbox.id, APP, 2)
+    lab.told()
+    lab.world.fail_start(container.id, "no such program", 3)
+    assert lab.told() == []
+    failed = lab.world.container(container.id)
+    assert (failed.state, failed.exit_code, failed.reason) == ("exited", 128, "StartError")
+    assert (failed.started_at, failed.finished_at) == (0, 3)
+    assert failed.message == "no such program"
+
+
+def test_a_killed_pause_process_leaves_the_containers_running(lab: Lab) -> None:
+    app = lab.running()
+    lab.told()
+    sandbox = lab.world.exit_sandbox(app.sandbox_id, 200)
+    assert sandbox.state == "notready"
+    assert lab.world.container(app.id).state == "running"
+    assert lab.told() == [("stopped", app.sandbox_id)]
+    lab.world.exit_sandbox(app.sandbox_id, 201)
+    assert lab.told() == []
+    # Stopped afterwards: what runs is told, the sandbox is not told a second time.
+    lab.world.stop_sandbox(app.sandbox_id, 202)
+    assert lab.told() == [("stopped", app.id)]
+
+
+def test_removing_a_running_container_kills_it(lab: Lab) -> None:
+    app = lab.running()
+    lab.told()
+    lab.world.remove_container(app.id, 200)
+    assert lab.told() == [("stopped", app.id), ("deleted", app.id)]
+
+
+def test_stop_and_remove_may_be_repeated(lab: Lab) -> None:
+    app = lab.running()
+    lab.world.stop_sandbox(app.sandbox_id, 200)
+    lab.told()
+    lab.world.stop_sandbox(app.sandbox_id, 201)
+    assert lab.told() == []
+    lab.world.remove_container(app.id, 202)
+    lab.world.remove_sandbox(app.sandbox_id, 203)
+    lab.told()
+    lab.world.remove_container(app.id, 204)
+    lab.world.remove_sandbox(app.sandbox_id, 205)
+    assert lab.told() == []
+
+
+# --------------------------------------------------------------------------------- payloads
+
+
+def test_events_of_a_starting_sandbox_carry_it_ready_and_without_containers(lab: Lab) -> None:
+    sandbox = lab.world.run_sandbox(POD, 1)
+    assert [(event.sandbox, event.containers) for event in lab.events] == [(sandbox, ())] * 2
+    assert sandbox.state == "ready"
+
+
+def test_type_and_carried_state_agree(lab: Lab) -> None:
+    app = lab.running()
+    lab.world.exit_container(app.id, 1, "Error", 130, 140)
+    carried = {
+        event.kind: event.containers[0].state
+        for event in lab.events
+        if event.container_id == app.id
+    }
+    assert carried == {"created": "created", "started": "running", "stopped": "exited"}
+
+
+def test_an_event_carries_every_container_of_the_pod_ended_ones_included(lab: Lab) -> None:
+    first = lab.running()
+    lab.world.exit_container(first.id, 0, "Completed", 130, 131)
+    second = lab.running(SIDECAR)
+    assert {one.id for one in lab.events[-1].containers} == {first.id, second.id}
+
+
+def test_a_deleted_container_is_not_in_its_own_event(lab: Lab) -> None:
+    app, proxy = lab.running(), lab.running(SIDECAR)
+    lab.world.exit_container(app.id, 0, "Completed", 130, 131)
+    lab.world.remove_container(app.id, 140)
+    last = lab.events[-1]
+    assert (last.kind, last.container_id) == ("deleted", app.id)
+    assert [one.id for one in last.containers] == [proxy.id]
+
+
+def test_a_sandboxs_last_event_has_gos_zero_time(lab: Lab) -> None:
+    sandbox = lab.world.run_sandbox(POD, 1)
+    lab.world.stop_sandbox(sandbox.id, 2)
+    lab.world.remove_sandbox(sandbox.id, 3)
+    last = lab.events[-1]
+    assert last.sandbox.created_at == -6795364578871345152
+    assert last.sandbox.state == "notready"
+    assert last.sandbox.config == POD
+    assert lab.events[-2].sandbox.created_at == 1
+
+
+def test_an_event_keeps_the_picture_of_its_moment(lab: Lab) -> None:
+    app = lab.running()
+    started = lab.events[-1]
+    lab.world.exit_container(app.id, 1, "Error", 130, 131)
+    assert started.containers[0].state == "running"
+
+
+def test_an_exit_has_the_time_of_the_process_and_the_time_of_the_event(lab: Lab) -> None:
+    app = lab.running()
+    lab.world.exit_container(app.id, 137, "OOMKilled", 500, 560)
+    exited = lab.world.container(app.id)
+    assert (exited.exit_code, exited.reason, exited.finished_at) == (137, "OOMKilled", 500)
+    assert lab.events[-1].created_at == 560
+
+
+def test_statuses_and_rows_come_in_changing_order(lab: Lab) -> None:
+    configs = [ContainerConfig(name=f"c{n}", image="i") for n in range(8)]
+    for config in configs:
+        lab.running(config)
+    full = [event.containers for event in lab.events if len(event.containers) == 8]
+    for container in full[0]:
+        lab.world.exit_container(container.id, 0, "Completed", 130, 131)
+    orders = {
+        tuple(one.config.name for one in event.containers)
+        for event in lab.events
+        if len(event.containers) == 8
+    }
+    assert len(orders) > 1
+    listed = {tuple(one.id for one in lab.world.containers()) for _ in range(10)}
+    assert len(listed) > 1
+
+
+def test_a_clients_lists_do_not_change_what_events_look_like() -> None:
+    def life(lists: int) -> list[RuntimeEvent]:
+        lab = Lab(seed=5)
+        for number in range(6):
+            lab.running(ContainerConfig(name=f"c{number}", image="i"))
+            for _ in range(lists):
+                lab.world.containers()
+        return lab.events
+
+    assert life(0) == life(3)
+    assert life(0) == life(0)
+
+
+# ----------------------------------------------------------------------- ids, names, addresses
+
+
+def test_ids_are_64_hex_digits_follow_the_seed_and_do_not_depend_on_what_came_before() -> None:
+    def container_id(seed: int, before: int) -> str:
+        lab = Lab(seed)
+        for number in range(before):
+            lab.world.run_sandbox(
+                SandboxConfig(name=f"x{number}", uid=str(number), namespace="n"), 1
+            )
+        return lab.running().id
+
+    assert re.fullmatch(r"[0-9a-f]{64}", container_id(1, 0))
+    assert container_id(1, 0) == container_id(1, 3)
+    assert container_id(1, 0) != container_id(2, 0)
+
+
+def test_the_same_attempt_is_refused_twice_until_it_is_removed(lab: Lab) -> None:
+    app = lab.running()
+    with pytest.raises(ConflictError, match=f'reserved for "{app.id}"'):
+        lab.world.create_container(app.sandbox_id, APP, 130)
+    with pytest.raises(ConflictError, match="is reserved for"):
+        lab.world.run_sandbox(POD, 130)
+    lab.world.remove_container(app.id, 140)
+    assert lab.world.create_container(app.sandbox_id, APP, 150).id != app.id
+
+
+def test_a_pod_has_an_address_until_its_network_is_torn_down(lab: Lab) -> None:
+    sandbox = lab.world.run_sandbox(POD, 1)
+    assert sandbox.ip == "10.244.16.2"
+    assert lab.world.exit_sandbox(sandbox.id, 2).ip == sandbox.ip
+    assert lab.world.stop_sandbox(sandbox.id, 3).ip == ""
+
+
+def test_a_pod_on_the_nodes_network_has_none(lab: Lab) -> None:
+    pod = SandboxConfig(name="proxy", uid="u2", namespace="kube-system", host_network=True)
+    assert lab.world.run_sandbox(pod, 1).ip == ""
+
+
+def test_without_an_address_there_is_no_sandbox_and_no_trace_of_one() -> None:
+    events: list[RuntimeEvent] = []
+    world = World(1, events.append, addresses=PodAddresses("10.0.0.0/30"))
+    first = world.run_sandbox(POD, 1)
+    second = SandboxConfig(name="web-1", uid="uid-2", namespace="shop")
+    with pytest.raises(WorldError, match="failed to setup network for sandbox: no pod address"):
+        world.run_sandbox(second, 2)
+    assert world.sandboxes() == [first]
+    assert len(events) == 2
+    world.stop_sandbox(first.id, 3)
+    assert world.run_sandbox(second, 4).ip == first.ip
+
+
+# ---------------------------------------------------------------------- queries and refusals
+
+
+def test_an_object_is_found_by_its_id_or_an_unambiguous_beginning(lab: Lab) -> None:
+    app = lab.running()
+    assert lab.world.container(app.id) is lab.world.container(app.id[:12])
+    assert lab.world.sandbox(app.sandbox_id[:12]).id == app.sandbox_id
+
+
+@pytest.mark.parametrize("wanted", ["", "nothing", "0" * 64])
+def test_what_is_not_there_is_not_found(lab: Lab, wanted: str) -> None:
+    lab.running()
+    with pytest.raises(NotFoundError, match="not found"):
+        lab.world.container(wanted)
+    with pytest.raises(NotFoundError, match="not found"):
+        lab.world.sandbox(wanted)
+
+
+def test_an_ambiguous_beginning_is_not_found(lab: Lab) -> None:
+    ids = [lab.running(ContainerConfig(name=f"c{n}", image="i")).id for n in range(40)]
+    first = next(one[0] for one in ids if sum(other[0] == one[0] for other in ids) > 1)
+    with pytest.raises(NotFoundError):
+        lab.world.container(first)
+
+
+def test_filters_are_combined(lab: Lab) -> None:
+    app, proxy = lab.running(), lab.running(SIDECAR)
+    other = lab.world.run_sandbox(SandboxConfig(name="b", uid="u2", namespace="n"), 1)
+    lab.world.exit_container(proxy.id, 0, "Completed", 130, 131)
+    world = lab.world
+
+    def ids(wanted: ContainerFilter) -> set[str]:
+        return {one.id for one in world.containers(wanted)}
+
+    assert ids(ContainerFilter()) == {app.id, proxy.id}
+    assert ids(ContainerFilter(state="running")) == {app.id}
+    assert ids(ContainerFilter(sandbox_id=app.sandbox_id[:10])) == {app.id, proxy.id}
+    assert ids(ContainerFilter(sandbox_id=other.id)) == set()
+    assert ids(ContainerFilter(labels={"tier": "front"})) == {app.id}
+    assert ids(ContainerFilter(labels={"tier": "front"}, state="exited")) == set()
+    assert ids(ContainerFilter(id=proxy.id)) == {proxy.id}
+    assert {one.id for one in world.sandboxes(SandboxFilter(labels={"app": "web"}))} == {
+        app.sandbox_id
+    }
+    world.exit_sandbox(other.id, 200)
+    assert [one.id for one in world.sandboxes(SandboxFilter(state="notready"))] == [other.id]
+    assert [one.id for one in world.sandboxes(SandboxFilter(id=other.id[:8]))] == [other.id]
+
+
+def test_a_container_needs_a_ready_sandbox(lab: Lab) -> None:
+    sandbox = lab.world.run_sandbox(POD, 1)
+    lab.world.exit_sandbox(sandbox.id, 2)
+    with pytest.raises(ConflictError, match="is not running"):
+        lab.world.create_container(sandbox.id, APP, 3)
+
+
+def test_a_step_out_of_turn_is_refused(lab: Lab) -> None:
+    app = lab.running()
+    with pytest.raises(ConflictError, match="is in state running, not created"):
+        lab.world.start_container(app.id, 130)
+    lab.world.exit_container(app.id, 0, "Completed", 130, 131)
+    with pytest.raises(ConflictError, match="is in state exited, not running"):
+        lab.world.exit_container(app.id, 0, "Completed", 140, 141)
+
+
+def test_whether_something_runs(lab: Lab) -> None:
+    app = lab.running()
+    assert lab.world.is_running(app.id)
+    lab.world.exit_container(app.id, 0, "Completed", 130, 131)
+    assert not lab.world.is_running(app.id)
+    assert not lab.world.is_running("nothing")
+
+
+# --------------------------------------------------------------------------- any order of things
+
+NEXT = {
+    "": {"created"},
+    "created": {"started", "deleted"},
+    "started": {"stopped"},
+    "stopped": {"deleted"},
+}
+
+
+class AnyOrder(RuleBasedStateMachine):
+    """Whatever is asked of it in whatever order: the story it tells fits what it lists."""
+
+    sandboxes: Bundle[Sandbox] = Bundle("sandboxes")
+    containers: Bundle[Container] = Bundle("containers")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: dict[str, str] = {}
+        self.world = World(3, self.hear)
+        self.now = 0
+        self.made = 0
+
+    def hear(self, event: RuntimeEvent) -> None:
+        last = self.told.get(event.container_id, "")
+        assert event.kind in NEXT[last], f"{event.kind} after {last or 'nothing'}"
+        self.told[event.container_id] = event.kind
+        assert event.created_at == self.now
+        # What the event carries is what the world lists, at this moment.
+        listed = {one.id: one for one in self.world.pod_containers(event.sandbox.config.uid)}
+        assert {one.id: one for one in event.containers} == {
+            key: one for key, one in listed.items() if one.sandbox_id == event.sandbox.id
+        }
+
+    def tick(self) -> int:
+        self.now += 1
+        return self.now
+
+    @rule(target=sandboxes)
+    def run_sandbox(self) -> Sandbox:
+        self.made += 1
+        config = SandboxConfig(name="p", uid=f"u{self.made}", namespace="n")
+        return self.world.run_sandbox(config, self.tick())
+
+    @rule(target=containers, sandbox=sandboxes)
+    def create(self, sandbox: Sandbox) -> Any:
+        self.made += 1
+        config = ContainerConfig(name=f"c{self.made}", image="i")
+        try:
+            return self.world.create_container(sandbox.id, config, self.tick())
+        except WorldError:
+            return Container("gone", sandbox.id, config, "exited", 0)
+
+    @rule(container=containers, what=st.sampled_from(["start", "exit", "fail", "remove"]))
+    def change(self, container: Container, what: str) -> None:
+        now = self.tick()
+        with suppress(WorldError):  # refused out of turn: then nothing may have changed
+            if what == "start":
+                self.world.start_container(container.id, now)
+            elif what == "exit":
+                self.world.exit_container(container.id, 1, "Error", now - 1, now)
+            elif what == "fail":
+                self.world.fail_start(container.id, "no", now)
+                self.told[container.id] = "stopped"  # silently
+            else:
+                self.world.remove_container(container.id, now)
+
+    @rule(sandbox=sandboxes, what=st.sampled_from(["exit", "stop"]))
+    def end_sandbox(self, sandbox: Sandbox, what: str) -> None:
+        now = self.tick()
+        if what == "exit":
+            self.world.exit_sandbox(sandbox.id, now)
+        else:
+            self.world.stop_sandbox(sandbox.id, now)
+
+    @rule(sandbox=consumes(sandboxes))
+    def remove_sandbox(self, sandbox: Sandbox) -> None:
+        self.world.remove_sandbox(sandbox.id, self.tick())
+
+    @invariant()
+    def lists_and_story_agree(self) -> None:
+        expected = {"created": "created", "started": "running", "stopped": "exited"}
+        for container in self.world.containers():
+            assert container.state == expected[self.told[container.id]]
+            assert (container.state == "exited") == (container.finished_at > 0)
+        for sandbox in self.world.sandboxes():
+            assert (sandbox.state == "ready") == (self.told[sandbox.id] == "started")
+        listed = {one.id for one in self.world.containers()}
+        listed |= {one.id for one in self.world.sandboxes()}
+        assert listed == {key for key, last in self.told.items() if last != "deleted"}
+
+    @invariant()
+    def addresses_are_not_shared(self) -> None:
+        ips = [one.ip for one in self.world.sandboxes() if one.ip]
+        assert len(ips) == len(set(ips))
+
+
+AnyOrder.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestAnyOrder = AnyOrder.TestCase
