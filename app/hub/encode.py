@@ -8,11 +8,12 @@ _encoder = msgspec.json.Encoder()
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
-    """One text frame, shared by all viewers it goes to. ``last``: the newest record in it, or 0."""
+    """One text frame, shared by all viewers it goes to. ``size`` in bytes; ``last``: who has taken
+    it knows all records up to this one (None: it says nothing about records)."""
 
     text: str
     size: int
-    last: int = 0
+    last: int | None = None
 
 
 def encode(message: msgspec.Struct) -> bytes:
@@ -27,7 +28,7 @@ def encode(message: msgspec.Struct) -> bytes:
         return _encoder.encode(_scrub(msgspec.to_builtins(message)))
 
 
-def frame(message: msgspec.Struct, last: int = 0) -> Frame:
+def frame(message: msgspec.Struct, last: int | None = None) -> Frame:
     """A message as a frame."""
     data = encode(message)
     return Frame(data.decode(), len(data), last)

@@ -123,7 +123,7 @@ class Viewer:
         if head is _STATE:
             head, self._state = self._state, None
         assert head is not None
-        if head.last:
+        if head.last is not None:
             self.position = head.last
         return head
 
