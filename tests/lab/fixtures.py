@@ -33,7 +33,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """
     problems = session.config.stash.setdefault(PROBLEMS, {})
     used = {name for item in session.items for name in getattr(item, "fixturenames", ())}
-    wanted = [v for name, v in FIXTURES.items() if name in used or "each_containerd" in used]
+    each = "each_containerd" in used or "every_version" in used
+    wanted = [version for name, version in FIXTURES.items() if each or name in used]
     if not wanted or session.config.option.collectonly:
         return
     writer = session.config.get_terminal_writer()
@@ -63,14 +64,26 @@ def lab(request: pytest.FixtureRequest) -> Iterator[dict[str, LabError]]:
     signal.signal(signal.SIGTERM, before)
 
 
-def _instance(version: str, problems: dict[str, LabError]) -> Iterator[Containerd]:
+def _require(version: str, problems: dict[str, LabError]) -> None:
     problem = problems.get(version)
     if isinstance(problem, LabUnavailable):
         pytest.skip(str(problem))
     if problem:
         raise problem
+
+
+def _instance(version: str, problems: dict[str, LabError]) -> Iterator[Containerd]:
+    _require(version, problems)
     with Containerd(version) as containerd:
         yield containerd
+
+
+@pytest.fixture(params=SUITES)
+def every_version(request: pytest.FixtureRequest, lab: dict[str, LabError]) -> str:
+    """Each version in turn, for tests that start a containerd of their own."""
+    version = str(request.param)
+    _require(version, lab)
+    return version
 
 
 @pytest.fixture(scope="session")

@@ -139,8 +139,9 @@ def cgroup_directories(cgroup: str) -> list[Path]:
     """Where `cgroup` exists, in every hierarchy (version 1, 2 or both), the innermost first."""
     relative = cgroup.lstrip("/")
     tops = [CGROUPS / relative, *CGROUPS.glob(f"*/{relative}")]
-    found = [path for top in tops if top.is_dir() for path in (top, *top.rglob("*/"))]
-    return sorted(set(found), key=str, reverse=True)
+    # os.walk, unlike Path.rglob, does not mind directories that vanish meanwhile.
+    found = {walked for top in tops for walked, _, _ in os.walk(top)}
+    return sorted(map(Path, found), reverse=True)
 
 
 def end_all(find: Callable[[], list[int]], timeout_s: float = 10.0) -> None:
