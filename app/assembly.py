@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import msgspec
 import uvloop
 
 from app.clock import RealClock
@@ -36,6 +37,7 @@ Work = Callable[[Settings, Supervisor], Awaitable[None]]
 
 DEMO_TITLE = "Simulated node"
 DEMO_REASON = "made by plegscope for this demo"
+NO_STREAM = "plegscope was started with --no-stream, so it only polls."
 
 
 def run(command: str, settings: Settings) -> None:
@@ -119,7 +121,11 @@ class Parts:
             RuntimeUnusable: nobody that could be watched.
         """
         join = self._settings.join_shared_stream
-        return await probe(self._client, address, self._clock, join_shared_stream=join)
+        found = await probe(self._client, address, self._clock, join_shared_stream=join)
+        if self._settings.stream:
+            return found
+        seen = msgspec.structs.replace(found.seen, policy="relist_only", reason=NO_STREAM)
+        return Probe(seen, found.shared)
 
     def feed(self, happened: Input) -> None:
         """Hand an input to the engine; before there is one, nothing happens that matters."""

@@ -71,6 +71,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     format: str = "page"
     runtime_endpoint: str = ""
     join_shared_stream: bool = False
+    stream: bool = True
     call_timeout_ns: int = 120 * SECOND
     seed: int = 7
 
@@ -110,6 +111,13 @@ SETTINGS: tuple[Setting, ...] = (
         "subscribe to events even where all subscribers share one stream (containerd 1.x, CRI-O "
         "before 1.28) and plegscope would take events away from a kubelet with EventedPLEG on",
         ("watch",),
+    ),
+    Setting(
+        "--no-stream",
+        "stream",
+        "do not subscribe to events, only poll: to compare, or to be sure",
+        ("watch",),
+        constant=False,
     ),
     Setting(
         "--call-timeout",

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.lab.containerd import Containerd
-from tests.lab.pods import Pod, Pods, StartFailed
+from tests.lab.kubelet import OUT_OF_MEMORY, Pod
+from tests.lab.pods import Pods, StartFailed
 from tests.watching import Line, Watching, watching
 
 End = tuple[int, str]
 
 TRAP = ["sh", "-c", "trap 'exit 0' TERM; sleep 1000 & wait"]
-OOM = ["sh", "-c", "sleep 1; exec dd if=/dev/zero of=/dev/null bs=256M count=1"]
 
 
 def _exit(code: int) -> Callable[[Pods], Pod]:
@@ -26,7 +26,7 @@ def _exit(code: int) -> Callable[[Pods], Pod]:
 
 
 def _oom(pods: Pods) -> Pod:
-    return pods.run("fat", OOM, memory_mib=32)
+    return pods.run("fat", OUT_OF_MEMORY, memory_mib=32)
 
 
 def _killed(pods: Pods) -> Pod:
@@ -75,7 +75,7 @@ def found_by(containerd: Containerd) -> str:
 def test_an_end_is_found_with_its_exit_code(
     way: str, node: tuple[Containerd, Watching], pods: Pods
 ) -> None:
-    containerd, watch = node
+    _, watch = node
     make, end = WAYS[way]
     after = watch.mark()
     pod = make(pods)

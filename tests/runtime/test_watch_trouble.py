@@ -50,13 +50,25 @@ def test_a_hundred_containers_killed_at_once_are_each_found_once(containerd: Con
         assert sorted(found) == sorted(wanted)
         requests = [line for line in watch.snapshot()[after:] if line["kind"] == "request"]
         assert all(line["outcome"] in ("queued", "dropped") for line in requests)
-        # Targeted relists never keep the poll from its turn: the pause stays near the period.
-        starts = [
-            line["t"]
-            for line in watch.snapshot()[after:]
-            if line["kind"] == "relist_started" and line["scope"] == "global"
-        ]
-        assert len(starts) >= 2
+        assert_polls_on_time(watch)
+
+
+def assert_polls_on_time(watch: Watching) -> None:
+    """Targeted work never keeps a due global relist waiting for more than the one in progress."""
+    lines = watch.snapshot()
+    pauses = [1_000_000_000, *(line["period_ns"] for line in lines if line["kind"] == "pace")]
+    finished = [line for line in lines if line["kind"] == "relist_finished"]
+    longest = max((line["duration_ns"] for line in finished if line["scope"] == "pod"), default=0)
+    ends = [line["t"] for line in finished if line["scope"] == "global"]
+    starts = [
+        line["t"]
+        for line in lines
+        if line["kind"] == "relist_started" and line["scope"] == "global"
+    ]
+    assert len(starts) >= 2
+    for end, start in zip(ends, starts[1:], strict=False):
+        # 100 ms more: this machine's scheduler, with a hundred processes ending at once.
+        assert start - end <= max(pauses) + longest + 100_000_000
 
 
 @pytest.mark.timeout(120)
@@ -75,7 +87,6 @@ def test_a_death_while_the_runtime_is_down_is_found_after_its_restart(
         died = watch.wait_died(dies.container_ids[0], after=after)
         assert died["source"] == "global"
         assert died["event"] is None
-        watch.wait_kind("runtime", after=after)
         if containerd.version.startswith("2"):
             watch.wait_kind("stream", after=after, state="waiting", code="unavailable")
             watch.wait_kind("stream", after=after, state="connected")
