@@ -71,8 +71,9 @@ class Engine:
             case ReinspectRequested():
                 generic.records.mark(happened.uid)
             case SyncStarted():
-                if generic.suspend(happened.uid):
+                if not generic.queue.is_suspended(happened.uid):
                     out.show(SyncBegan(t=out.t, wall=out.wall, uid=happened.uid))
+                    generic.suspend(happened.uid)
             case SyncEnded():
                 self._sync_ended(happened)
             case StreamOpened():

@@ -120,11 +120,11 @@ class GenericPleg:
         if queued:
             self.dispatch()
 
-    def suspend(self, uid: str) -> bool:
+    def suspend(self, uid: str) -> None:
         """SyncPod of this pod began."""
         if self.job is not None:
             self.job.touched.add(uid)
-        return self.queue.suspend(uid)
+        self.queue.suspend(uid)
 
     def release(self, uid: str) -> tuple[int, int] | None:
         """SyncPod of this pod returned: (how long in ns, requests that waited)."""

@@ -2,7 +2,8 @@
 
 A request ends in exactly one of executed, skipped, coalesced, dropped or cancelled. Outside a
 suspension nothing is merged (KEP-3386, behaviours P10); inside one, the first request is kept and
-the others are folded into it (P1 to P3).
+the others are folded into it (P1 to P3). Requests that wait in the queue when SyncPod begins wait
+on with those that come during it, so that one relist follows it and not two.
 """
 
 from collections import deque
@@ -26,6 +27,8 @@ class Request(msgspec.Struct):
     event: int | None
     made_t: int
     enqueued_t: int
+    counted: bool = False
+    """Whether it was counted as queued: once, however often it enters the queue."""
 
 
 class RequestQueue:
@@ -83,16 +86,19 @@ class RequestQueue:
         return outcome == "queued"
 
     def pop(self) -> Request | None:
-        """The oldest request that may run now; those of suspended pods are set aside."""
-        while self._queue:
-            request = self._queue.popleft()
-            if request.uid not in self._suspended:
-                return request
-            self._moved(request, self._hold(request))
-        return None
+        """The oldest request; none of them is a suspended pod's."""
+        return self._queue.popleft() if self._queue else None
 
     def put_back(self, request: Request, relist: int) -> None:
-        """A relist's result was withheld because of SyncPod: the request waits on (or again)."""
+        """A relist's result was withheld because of SyncPod: the request waits on (or again).
+
+        If SyncPod has returned meanwhile and a request of this pod stands in the queue, that one
+        will see what this one would have seen.
+        """
+        if any(waiting.uid == request.uid for waiting in self._queue):
+            self.outcomes["coalesced"] += 1
+            self._moved(request, "coalesced", relist)
+            return
         request.enqueued_t = self._out.t
         self._moved(request, self._place(request), relist)
 
@@ -104,12 +110,16 @@ class RequestQueue:
         self.outcomes[outcome] += 1
         self._moved(request, outcome, relist)
 
-    def suspend(self, uid: str) -> bool:
-        """SyncPod began; False when it had begun already."""
+    def suspend(self, uid: str) -> None:
+        """SyncPod began (a second time changes nothing): what waits for this pod is held."""
         if uid in self._suspended:
-            return False
+            return
         self._suspended[uid] = self._out.t
-        return True
+        waiting = [request for request in self._queue if request.uid == uid]
+        if waiting:
+            self._queue = deque(request for request in self._queue if request.uid != uid)
+        for request in waiting:
+            self._moved(request, self._hold(request))
 
     def release(self, uid: str) -> tuple[int, int] | None:
         """SyncPod returned: one relist is queued if any was asked for.
@@ -144,7 +154,8 @@ class RequestQueue:
             self.outcomes["dropped"] += 1
             return "dropped"
         self._queue.append(request)
-        self.outcomes["queued"] += 1
+        self.outcomes["queued"] += not request.counted
+        request.counted = True
         return "queued"
 
     def _hold(self, request: Request) -> Outcome:
