@@ -250,8 +250,9 @@ class EventedPleg:
         )
         if stopped:
             if not self._known_dead(event):
+                # Its own time, not the step's: it may have stood in the source's ring meanwhile.
                 self._generic.stops.remember(
-                    event.container_id, self._events, out.t, backlog=backlog
+                    event.pod_uid, event.container_id, self._events, received.t, backlog=backlog
                 )
             self._generic.request(event.pod_uid, "evented_pleg", self._events, number)
 

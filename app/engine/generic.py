@@ -202,6 +202,7 @@ class GenericPleg:
             self.health.listed(job.started, job.started_wall)
             self._covering = job.relist
             self._uncovered = job.withheld
+            self.stops.listed(job.pods, self.records.old, job.started)
             self.pace.listed(sum(cost.duration_ns for cost in answer.calls))
             _count_running(job)
             job.todo = iter(tuple(self.records.old))

@@ -3,8 +3,11 @@
 Source: kubelet pleg/generic.go (filtered ``ContainerChanged``, non-blocking send, discard).
 """
 
+from collections.abc import Mapping
+
 import msgspec
 
+from app.engine.listing import Pod
 from app.engine.model import ContainerStatus, EventType, Observation, PodStatus, RelistSource
 from app.engine.outbox import Outbox
 from app.engine.records import Delivery, Lifecycle
@@ -22,23 +25,37 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class StopEvents:
-    """Stop events whose container no relist has found dead yet, oldest forgotten first."""
+    """Stop events whose container no relist has found dead yet, oldest forgotten first.
+
+    They only serve to tell which event announced a death. By pod UID and container id: an event
+    of one pod explains nothing about another.
+    """
 
     def __init__(self, kept: int) -> None:
         self._kept = kept
-        self._stops: dict[str, tuple[int, int, bool]] = {}
+        self._stops: dict[tuple[str, str], tuple[int, int, bool]] = {}
 
-    def remember(self, container_id: str, event: int, t: int, *, backlog: bool) -> None:
-        """A stop event arrived; the first one of a container counts."""
-        if container_id in self._stops:
-            return
-        while len(self._stops) >= self._kept:
+    def remember(self, uid: str, container_id: str, event: int, t: int, *, backlog: bool) -> None:
+        """A stop event was received at ``t``; the first one of a container counts."""
+        self._stops.setdefault((uid, container_id), (event, t, backlog))
+        if len(self._stops) > self._kept:
             del self._stops[next(iter(self._stops))]
-        self._stops[container_id] = (event, t, backlog)
 
-    def take(self, container_id: str) -> tuple[int, int, bool] | None:
+    def take(self, uid: str, container_id: str) -> tuple[int, int, bool] | None:
         """(event number, time of receipt, whether it was backlog) of this container's stop."""
-        return self._stops.pop(container_id, None)
+        return self._stops.pop((uid, container_id), None)
+
+    def listed(self, pods: dict[str, Pod], records: dict[str, Pod | None], since_t: int) -> None:
+        """A listing of all pods that began at ``since_t`` may show that there is no such death.
+
+        A container that runs did not die of a stop received before (or it runs again, and dies
+        another time); one that is neither listed nor recorded can no longer be found dead.
+        """
+        for uid, container_id in [key for key, stop in self._stops.items() if stop[1] < since_t]:
+            item = _find(pods, uid, container_id)
+            lost = item is None and _find(records, uid, container_id) is None
+            if lost or (item is not None and item.state == "running"):
+                del self._stops[uid, container_id]
 
 
 class LifecycleEvents:
@@ -105,7 +122,7 @@ class LifecycleEvents:
 
     def _died(self, record: Lifecycle, known: ContainerStatus | None) -> Lifecycle:
         """Adds how it ended, and which stop event had told of it how long ago."""
-        stop = self._stops.take(record.container_id)
+        stop = self._stops.take(record.uid, record.container_id)
         event, stop_t, backlog = stop if stop is not None else (None, None, False)
         finished_at = known.finished_at if known is not None else 0
         return msgspec.structs.replace(
@@ -130,6 +147,11 @@ class LifecycleEvents:
             return "discarded"
         self._waiting += 1
         return "sent"
+
+
+def _find(pods: Mapping[str, Pod | None], uid: str, item_id: str) -> Observation | None:
+    pod = pods.get(uid)
+    return None if pod is None else pod.find(item_id)
 
 
 def _status_of(status: PodStatus | None, item: Observation) -> ContainerStatus | None:
