@@ -77,6 +77,7 @@ class EventedPleg:
         self._since_t = 0
         self._meaning = UNPROBED
         self._policy: StreamPolicy = "relist_only"
+        self._reason = UNPROBED
         self._code: EndCode | None = None
         self._detail = ""
         self._failures = 0
@@ -95,6 +96,8 @@ class EventedPleg:
     def start(self) -> None:
         """Open the stream, if the runtime is known to allow it."""
         self._started = True
+        if self._policy == "relist_only":
+            self._close("off", self._reason)
         self._consider()
 
     def stop(self) -> None:
@@ -105,7 +108,7 @@ class EventedPleg:
     def probed(self, probe: RuntimeProbed) -> None:
         """The runtime was asked who it is; a later answer may change what is allowed."""
         out = self._out
-        self._policy = probe.policy
+        self._policy, self._reason = probe.policy, probe.reason
         out.show(
             RuntimeSeen(
                 t=out.t,
@@ -223,7 +226,9 @@ class EventedPleg:
             )
             return
         stopped = event.type == "stopped"
-        backlog = self._opened_wall is not None and event.created_at < self._opened_wall
+        # A time that was never set (or lies before 1970) tells nothing, not even that it is old.
+        timed = event.created_at > 0
+        backlog = timed and self._opened_wall is not None and event.created_at < self._opened_wall
         latency = out.wall - event.created_at
         self.counts[event.type if event.type in KNOWN_TYPES else "unknown"] += 1
         self.counts["backlog"] += backlog
@@ -240,7 +245,7 @@ class EventedPleg:
                 container_name=event.container_name,
                 is_sandbox=event.container_id == event.sandbox_id,
                 created_at=event.created_at,
-                latency_ns=None if backlog or latency < 0 else latency,
+                latency_ns=latency if timed and not backlog and latency >= 0 else None,
                 backlog=backlog,
                 request=number,
                 exit_code=event.exit_code,
