@@ -77,7 +77,8 @@ class GenericPleg:
         self.job: Job | None = None
         self.last_global: RelistState | None = None
         self.due_t: int | None = None
-        """When the next global relist begins; None while one runs, and before the start."""
+        """When the next global relist begins; None while one runs, before the start, and after
+        the stop."""
         self._running = False
         self._relists = 0
         self._calls = 0
@@ -96,8 +97,11 @@ class GenericPleg:
     def stop(self) -> None:
         """Nothing new is begun; what waits is cancelled, an answer still to come is ignored."""
         self._running = False
+        self.due_t = None
         job, self.job = self.job, None
         if job is not None:
+            if job.inspection is not None and job.inspection.marked:
+                self.records.mark(job.inspection.uid)
             if job.request is not None:
                 self.queue.settle(job.request, "cancelled", job.relist)
             self._show_finished(job, error="plegscope was stopped before the runtime answered.")
@@ -189,7 +193,7 @@ class GenericPleg:
 
     def listed(self, answer: PodsListed) -> None:
         """The list of the relist in progress is here."""
-        job = self._waiting_for(answer.call)
+        job = self._waiting_for_list(answer.call)
         if job is None:
             return
         self._account(job, answer.calls)
@@ -215,7 +219,7 @@ class GenericPleg:
 
     def list_failed(self, answer: PodsListFailed) -> None:
         """The list failed: records, cache and relist time stay as they are."""
-        job = self._waiting_for(answer.call)
+        job = self._waiting_for_list(answer.call)
         if job is not None:
             self._account(job, answer.calls)
             self._finish(job, answer.error)
@@ -253,6 +257,10 @@ class GenericPleg:
     def _waiting_for(self, call: int) -> Job | None:
         job = self.job
         return job if job is not None and job.call == call else None
+
+    def _waiting_for_list(self, call: int) -> Job | None:
+        job = self._waiting_for(call)
+        return job if job is not None and job.pods is None else None
 
     # Reconciling
 
