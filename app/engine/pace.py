@@ -21,6 +21,7 @@ class Pace:
         self._settings = settings
         self._recent: deque[int] = deque(maxlen=_REMEMBERED)
         self.pause_ns = settings.period_ns
+        self._told_ns = settings.period_ns
 
     def listed(self, took_ns: int) -> None:
         """A global relist's two list calls took this long together."""
@@ -30,15 +31,18 @@ class Pace:
         settings = self._settings
         fair = (settings.listing_share - 1) * min(self._recent)
         pause = max(settings.period_ns, min(fair, settings.pace_cap_ns))
-        was = self.pause_ns
         self.pause_ns = pause
-        if (pause > settings.period_ns) == (was > settings.period_ns) and pause <= 2 * was:
+        # Small steps are not worth a record each, but many of them are: compared is what was told.
+        told = self._told_ns
+        changed_much = pause > 2 * told or told > 2 * pause
+        if (pause > settings.period_ns) == (told > settings.period_ns) and not changed_much:
             return
+        self._told_ns = pause
         if pause > settings.period_ns:
+            share = _PARTS.get(settings.listing_share, f"1/{settings.listing_share}")
             reason = (
-                f"Listing takes {min(self._recent) / 1e6:.0f} ms; to keep it under a "
-                f"{_PARTS.get(settings.listing_share, 'part')} of the time plegscope polls less "
-                "often than the kubelet does."
+                f"Listing takes {min(self._recent) / 1e6:.0f} ms; to keep it under {share} of the "
+                "time plegscope polls less often than the kubelet does."
             )
         else:
             reason = "Listing is quick again; plegscope polls at the kubelet's period."
@@ -47,4 +51,4 @@ class Pace:
         )
 
 
-_PARTS = {2: "half", 3: "third", 4: "quarter", 5: "fifth", 10: "tenth"}
+_PARTS = {2: "half", 3: "a third", 4: "a quarter", 5: "a fifth", 10: "a tenth"}
