@@ -1,0 +1,151 @@
+"""``plegscope demo`` as a process: it prints an address, serves, tells a chain, and ends well."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from websockets.sync.client import connect
+
+from tests.commands import Command, demo
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Command]:
+    with demo() as command:
+        command.address()
+        yield command
+
+
+def test_it_prints_an_address_without_a_token_on_loopback(running: Command) -> None:
+    address = urlsplit(running.address())
+    assert address.hostname == "127.0.0.1"
+    assert address.query == ""
+
+
+def test_the_page_comes_with_a_strict_policy(running: Command) -> None:
+    page = httpx.get(running.address())
+    assert page.status_code == 200
+    policy = page.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "<title>" in page.text
+
+
+def test_everything_the_page_names_is_served_by_plegscope_itself(running: Command) -> None:
+    page = httpx.get(running.address()).text
+    names = [part.split('"')[0] for mark in ('src="', 'href="') for part in page.split(mark)[1:]]
+    assert any(name.startswith("/static/") for name in names)
+    for name in names:
+        if name.startswith("/static/"):
+            answer = httpx.get(running.address().rstrip("/") + name)
+            assert answer.status_code == 200, name
+        else:
+            assert name.startswith(("/", "#")), name
+
+
+def messages(running: Command) -> Iterator[dict[str, Any]]:
+    address = urlsplit(running.address())
+    url = f"ws://{address.netloc}/ws"
+    with connect(url, origin=f"http://{address.netloc}") as socket_:  # type: ignore[arg-type]
+        while True:
+            yield json.loads(socket_.recv(timeout=30))
+
+
+def test_a_viewer_gets_a_snapshot_then_batches_and_sees_a_whole_chain(running: Command) -> None:
+    kinds: list[str] = []
+    records: list[dict[str, Any]] = []
+    died: dict[str, Any] | None = None
+    for message in messages(running):
+        kinds.append(message["type"])
+        if message["type"] in ("snapshot", "batch"):
+            records += message["records"]
+        died = next(
+            (
+                record
+                for record in records
+                if record["kind"] == "lifecycle"
+                and record["type"] == "ContainerDied"
+                and record["source"] == "evented_pleg"
+            ),
+            None,
+        )
+        if died is not None and "batch" in kinds:
+            break
+    assert kinds[:2] == ["hello", "snapshot"]
+    assert died is not None
+    numbers = [record["seq"] for record in records]
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    event = next(r for r in records if r["kind"] == "stream_event" and r["event"] == died["event"])
+    asked = next(r for r in records if r["kind"] == "request" and r["request"] == died["request"])
+    assert (event["type"], asked["event"]) == ("stopped", event["event"])
+    assert died["after_ns"] == died["t"] - event["t"]
+
+
+def test_the_api_agrees_with_itself(running: Command) -> None:
+    base = running.address().rstrip("/")
+    state = httpx.get(f"{base}/api/v1/state").json()
+    pods = httpx.get(f"{base}/api/v1/pods").json()["pods"]
+    assert state["simulated"] is True
+    assert len([pod for pod in pods if pod["gone_t"] is None]) >= 15
+    assert httpx.get(f"{base}/healthz").json()["status"] == "ok"
+    assert "kubelet_pleg_relist_duration_seconds_count" in httpx.get(f"{base}/metrics").text
+
+
+def test_it_ends_by_itself_after_its_duration_with_exit_code_0() -> None:
+    with demo("--duration", "1s") as command:
+        assert command.ended() == 0
+        assert command.err == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_well_and_leaves_no_socket(number: int) -> None:
+    with demo() as command:
+        command.address()
+        endpoint = command.endpoint()
+        command.process.send_signal(number)
+        assert command.ended(10) == 0
+        assert command.err == ""
+        with pytest.raises(FileNotFoundError), socket.socket(socket.AF_UNIX) as left:
+            left.connect(endpoint.removeprefix("unix://"))
+
+
+def test_a_viewer_that_reads_nothing_does_not_delay_the_end() -> None:
+    with demo() as command:
+        address = urlsplit(command.address())
+        assert address.port is not None
+        with socket.create_connection(("127.0.0.1", address.port)) as stuck:
+            stuck.sendall(
+                f"GET /ws HTTP/1.1\r\nHost: {address.netloc}\r\nUpgrade: websocket\r\n"
+                f"Origin: http://{address.netloc}\r\nConnection: Upgrade\r\n"
+                "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
+            )
+            assert stuck.recv(12) == b"HTTP/1.1 101"
+            command.process.terminate()
+            assert command.ended(6) == 0
+
+
+def test_a_port_in_use_is_a_sentence_with_a_way_out() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with demo("--port", str(taken.getsockname()[1])) as command:
+            assert command.ended() == 1
+            assert "is in use" in command.err
+            assert "--port 0" in command.err
+            assert "Traceback" not in command.err
+
+
+def test_an_address_open_to_others_is_guarded_by_a_token() -> None:
+    with demo("--host", "0.0.0.0") as command:
+        address = urlsplit(command.address())
+        assert address.query.startswith("token=")
+        local = f"http://127.0.0.1:{address.port}"
+        assert httpx.get(f"{local}/").status_code == 401
+        assert httpx.get(f"{local}/?{address.query}").status_code == 303
