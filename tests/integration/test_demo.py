@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from tests.commands import Command, demo
 
@@ -53,7 +54,7 @@ def test_everything_the_page_names_is_served_by_plegscope_itself(running: Comman
 def messages(running: Command) -> Iterator[dict[str, Any]]:
     address = urlsplit(running.address())
     url = f"ws://{address.netloc}/ws"
-    with connect(url, origin=f"http://{address.netloc}") as socket_:  # type: ignore[arg-type]
+    with connect(url, origin=Origin(f"http://{address.netloc}")) as socket_:
         while True:
             yield json.loads(socket_.recv(timeout=30))
 
@@ -121,11 +122,16 @@ def test_a_viewer_that_reads_nothing_does_not_delay_the_end() -> None:
         address = urlsplit(command.address())
         assert address.port is not None
         with socket.create_connection(("127.0.0.1", address.port)) as stuck:
-            stuck.sendall(
-                f"GET /ws HTTP/1.1\r\nHost: {address.netloc}\r\nUpgrade: websocket\r\n"
-                f"Origin: http://{address.netloc}\r\nConnection: Upgrade\r\n"
-                "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
+            lines = (
+                "GET /ws HTTP/1.1",
+                f"Host: {address.netloc}",
+                f"Origin: http://{address.netloc}",
+                "Connection: Upgrade",
+                "Upgrade: websocket",
+                "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+                "Sec-WebSocket-Version: 13",
             )
+            stuck.sendall("".join(f"{line}\r\n" for line in (*lines, "")).encode())
             assert stuck.recv(12) == b"HTTP/1.1 101"
             command.process.terminate()
             assert command.ended(6) == 0
