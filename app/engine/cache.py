@@ -133,6 +133,9 @@ def keep_ips(new: PodStatus, cached: Entry | None) -> PodStatus:
 
 
 def _is_ip(text: str) -> bool:
+    if "%" in text:
+        # Python knows addresses with a zone; the kubelet's parser (Go net.ParseIP) does not.
+        return False
     try:
         ip_address(text)
     except ValueError:

@@ -26,6 +26,8 @@ from app.engine.state import RelistState
 from app.engine.transitions import Change, changes
 
 NOT_FOUND = "The runtime lists no such pod."
+NO_REASON = "The runtime failed without a word."
+"""A failure whose text is empty is still a failure."""
 
 
 class Inspection(msgspec.Struct):
@@ -88,11 +90,10 @@ class GenericPleg:
     # Life
 
     def start(self) -> None:
-        """The first global relist is due at once; starting twice changes nothing."""
-        if not self._running:
-            self._running = True
-            self.due_t = self._out.t
-            self.dispatch()
+        """The first global relist is due at once."""
+        self._running = True
+        self.due_t = self._out.t
+        self.dispatch()
 
     def stop(self) -> None:
         """Nothing new is begun; what waits is cancelled, an answer still to come is ignored."""
@@ -222,7 +223,7 @@ class GenericPleg:
         job = self._waiting_for_list(answer.call)
         if job is not None:
             self._account(job, answer.calls)
-            self._finish(job, answer.error)
+            self._finish(job, answer.error or NO_REASON)
 
     def inspected(self, answer: PodInspected) -> None:
         """The inspection of one pod is here."""
@@ -250,7 +251,7 @@ class GenericPleg:
         one, job.inspection = job.inspection, None
         if self._may_publish(job, one.uid, marked=one.marked):
             status = PodStatus(one.uid, one.pod.name, one.pod.namespace)
-            self._cached(job, status, answer.error)
+            self._cached(job, status, answer.error or NO_REASON)
             self.records.mark(one.uid)
         self._advance(job)
 

@@ -1,6 +1,7 @@
 """Go's way of writing a duration, which the kubelet's messages use (``3m0.4s``)."""
 
-_MICRO, _MILLI, _SECOND = 1_000, 1_000_000, 1_000_000_000
+_SECOND = 1_000_000_000
+_SMALL = ((1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
 
 
 def go_duration(ns: int) -> str:
@@ -9,9 +10,8 @@ def go_duration(ns: int) -> str:
         return "0s"
     sign, ns = ("-", -ns) if ns < 0 else ("", ns)
     if ns < _SECOND:
-        for unit, name in ((_MILLI, "ms"), (_MICRO, "µs"), (1, "ns")):
-            if ns >= unit:
-                return f"{sign}{_decimal(ns, unit)}{name}"
+        unit, name = next(one for one in _SMALL if ns >= one[0])
+        return f"{sign}{_decimal(ns, unit)}{name}"
     minutes, rest = divmod(ns, 60 * _SECOND)
     hours, minutes = divmod(minutes, 60)
     text = f"{_decimal(rest, _SECOND)}s"
