@@ -1,0 +1,138 @@
+"""The WebSocket protocol lets go of a peer that has stopped reading, and of no other."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+from app.web import protocol
+from app.web.protocol import ViewerProtocol
+from app.web.server import listen
+
+PATIENCE_S = 10.0
+MUCH = "x" * 8_000_000
+"""More than both ends' buffers hold."""
+
+Talk = Callable[[Receive, Send], Awaitable[None]]
+
+
+class Watched(ViewerProtocol):
+    """Tells when a connection is really over."""
+
+    lost: asyncio.Event
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.lost.set()
+
+
+@asynccontextmanager
+async def server_of(talk: Talk) -> AsyncIterator[tuple[uvicorn.Server, int]]:
+    """A server whose every WebSocket is accepted and then ``talk``'s."""
+
+    async def app(_scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "websocket.accept"})
+        await talk(receive, send)
+
+    Watched.lost = asyncio.Event()
+    listener = listen("127.0.0.1", 0)
+    config = uvicorn.Config(
+        app,
+        ws=Watched,
+        lifespan="off",
+        log_level="critical",
+        log_config=None,
+        timeout_graceful_shutdown=30,
+    )
+    server = uvicorn.Server(config)
+    async with asyncio.TaskGroup() as group:
+        serving = group.create_task(server._serve([listener]))
+        try:
+            yield server, listener.getsockname()[1]
+        finally:
+            server.should_exit = True
+            await asyncio.wait({serving})
+
+
+async def frozen_peer(port: int) -> socket.socket:
+    """Asks for a WebSocket and never reads."""
+    peer = socket.socket()
+    peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    peer.setblocking(False)
+    loop = asyncio.get_running_loop()
+    await loop.sock_connect(peer, ("127.0.0.1", port))
+    await loop.sock_sendall(
+        peer,
+        b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+    )
+    return peer
+
+
+async def gone(peer: socket.socket) -> None:
+    """Read what there is until the connection is over."""
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(PATIENCE_S):
+        try:
+            while await loop.sock_recv(peer, 1 << 20):
+                pass
+        except ConnectionResetError:
+            return
+
+
+async def test_when_the_application_is_done_a_peer_that_does_not_read_is_let_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(protocol, "FLUSH_GRACE", 0.05)
+
+    async def talk(_receive: Receive, send: Send) -> None:
+        await send({"type": "websocket.send", "text": MUCH})
+
+    async with server_of(talk) as (_, port):
+        peer = await frozen_peer(port)
+        async with asyncio.timeout(PATIENCE_S):
+            await Watched.lost.wait()
+        await gone(peer)
+        peer.close()
+
+
+async def test_a_peer_that_reads_gets_everything_and_an_orderly_close() -> None:
+    async def talk(receive: Receive, send: Send) -> None:
+        await send({"type": "websocket.send", "text": MUCH})
+        await send({"type": "websocket.close", "code": 1001})
+        while (await receive())["type"] != "websocket.disconnect":
+            pass
+
+    async with server_of(talk) as (_, port):
+        async with connect(f"ws://127.0.0.1:{port}/", proxy=None, max_size=None) as peer:
+            assert await peer.recv() == MUCH
+            with pytest.raises(ConnectionClosed) as end:
+                await peer.recv()
+        assert end.value.rcvd is not None
+        assert end.value.rcvd.code == 1001
+
+
+async def test_the_servers_end_waits_for_nobody_who_does_not_read() -> None:
+    written = asyncio.Event()
+
+    async def talk(receive: Receive, send: Send) -> None:
+        await send({"type": "websocket.send", "text": MUCH})
+        written.set()
+        while (await receive())["type"] != "websocket.disconnect":
+            pass
+
+    async with server_of(talk) as (server, port):
+        peer = await frozen_peer(port)
+        async with asyncio.timeout(PATIENCE_S):
+            await written.wait()
+            server.should_exit = True
+            await Watched.lost.wait()
+        peer.close()
