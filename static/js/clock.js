@@ -1,0 +1,69 @@
+// @ts-check
+/**
+ * The server's monotonic time, as this page knows it between messages.
+ *
+ * A message is never early, only late: of all samples the one that puts the server's clock
+ * furthest ahead had the least delay. So the offset follows upwards at once and falls slowly
+ * (50 µs per second), which is more than the clocks of two machines drift apart.
+ */
+const FALL = 50e-6;
+
+export class Clock {
+  /** @param {() => number} mono milliseconds, monotonic */
+  constructor(mono = () => performance.now()) {
+    this.mono = mono;
+    /** Server ns minus local ns; null before the first message. @type {number|null} */
+    this.offset = null;
+    this.sampled = 0;
+    /** wall ns minus t ns */
+    this.wallOffset = 0;
+    /** Local ns of the last message. */
+    this.heardAt = 0;
+    /** Newest t heard. */
+    this.heardT = 0;
+  }
+
+  local() {
+    return this.mono() * 1e6;
+  }
+
+  /** Forget another session's time. */
+  reset() {
+    this.offset = null;
+    this.heardT = 0;
+  }
+
+  /** A message came that says it is `t` (and `wall`) now. @param {number} t @param {number} wall */
+  heard(t, wall) {
+    const local = this.local();
+    const sample = t - local;
+    if (this.offset === null) this.offset = sample;
+    else this.offset = Math.max(this.offset - (local - this.sampled) * FALL, sample);
+    this.sampled = local;
+    this.heardAt = local;
+    if (t >= this.heardT) {
+      this.heardT = t;
+      this.wallOffset = wall - t;
+    }
+  }
+
+  /** A sign of life without a time in it. */
+  alive() {
+    this.heardAt = this.local();
+  }
+
+  /** The server's time now, ns. */
+  now() {
+    return this.offset === null ? 0 : this.local() + this.offset;
+  }
+
+  /** How long nothing was heard, ns. */
+  silence() {
+    return this.local() - this.heardAt;
+  }
+
+  /** @param {number} t */
+  wall(t) {
+    return t + this.wallOffset;
+  }
+}

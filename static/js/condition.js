@@ -1,0 +1,161 @@
+// @ts-check
+/**
+ * How things are, in one sentence: state, fact, limit; what it means; what one can do.
+ *
+ * @typedef {import("./types.js").SessionState} SessionState
+ * @typedef {import("./story.js").Parts} Parts
+ * @typedef {{
+ *   id: string, icon: "ok"|"warning"|"bad"|"waiting", word: string, fact: Parts, meaning: string,
+ *   action: {text: string, href: string}|null
+ * }} Condition
+ * @typedef {{
+ *   state: SessionState|null, now: number, link: "connecting"|"open"|"waiting", silence: number,
+ *   online: boolean, farewell: string, lagging: number, usual: number|null, pods: number
+ * }} Situation
+ *   `silence`: since the last message (ns). `lagging`: records skipped a moment ago. `usual`: this
+ *   node's usual global relist (ns).
+ */
+import { age, count, duration } from "./words.js";
+
+/** Silence that counts as gone (ns): the server speaks twice a second. */
+const GONE = 3e9;
+/** A global relist in progress for so long is said (ns). */
+const LONG = 30e9;
+const SLOW_FACTOR = 10;
+const SLOW_LEAST = 100e6;
+
+/** @param {string} id */
+const help = (id, text = "What this means") => ({ text, href: `/help#${id}` });
+
+/** @param {Situation} at @returns {Condition} */
+export function condition(at) {
+  return unheard(at) ?? ill(at) ?? passing(at) ?? well(at);
+}
+
+/** Nothing comes from the server. @param {Situation} at @returns {Condition|null} */
+function unheard(at) {
+  if (!at.state) {
+    return at.link === "waiting" && at.silence > GONE
+      ? { id: "gone", icon: "waiting", word: "plegscope does not answer.", fact: ["Trying again."], meaning: "If it was stopped, start it again with the same command.", action: help("gone") }
+      : { id: "starting", icon: "waiting", word: "Starting.", fact: ["Waiting for the first picture."], meaning: "", action: null };
+  }
+  if (at.link === "open" ? at.silence < 2 * GONE : at.silence < GONE) return null;
+  if (!at.online) {
+    return { id: "offline", icon: "waiting", word: "This browser is offline.", fact: ["Last heard ", { b: age(at.silence) }, " ago."], meaning: "The picture is frozen, not live, until the network is back.", action: help("offline") };
+  }
+  return {
+    id: "gone", icon: "waiting", word: "plegscope is gone.", fact: ["Last heard ", { b: age(at.silence) }, " ago."],
+    meaning: `${at.farewell ? at.farewell + " " : ""}The picture is frozen, not live. Trying again every few seconds; start plegscope again if it was stopped.`,
+    action: help("gone"),
+  };
+}
+
+/** The loop or the runtime is not well. @param {Situation} at @returns {Condition|null} */
+function ill(at) {
+  const state = /** @type {SessionState} */ (at.state);
+  const { health, running } = state.engine;
+  const limit = duration(health.threshold_ns);
+  if (health.last_start_t === null) {
+    if (state.oldest_call?.hung) return hung(at);
+    return { id: "starting", icon: "waiting", word: "Starting.", fact: ["No relist yet."], meaning: "Normal for the first seconds; turns green by itself.", action: help("starting", "Why this is not a fault") };
+  }
+  const since = at.now - health.last_start_t;
+  if (!health.healthy || since > health.threshold_ns) {
+    return {
+      id: "unhealthy", icon: "bad", word: "Unhealthy.", fact: ["No relist began for ", { b: duration(since) }, "."],
+      meaning: `Over the limit of ${limit}; on a node the kubelet would say NotReady.${state.oldest_call ? ` ${state.oldest_call.method} has not returned for ${age(state.oldest_call.age_ns)}.` : ""}`,
+      action: help("unhealthy", "What to check first"),
+    };
+  }
+  if (state.oldest_call?.hung) return hung(at);
+  if (running && running.scope === "global" && at.now - running.started > LONG) return hung(at);
+  return null;
+}
+
+/** @param {Situation} at @returns {Condition} */
+function hung(at) {
+  const state = /** @type {SessionState} */ (at.state);
+  const { health, running } = state.engine;
+  const call = state.oldest_call;
+  const left = health.last_start_t === null ? null : health.threshold_ns - (at.now - health.last_start_t);
+  const oldest = Math.max(call?.age_ns ?? 0, running ? at.now - running.started : 0);
+  return {
+    id: "hung", icon: "warning", word: "Runtime hung.", fact: ["Oldest call ", { b: age(oldest) }, "."],
+    meaning: `${call ? call.method : "A runtime call"} has not returned.${left !== null && left > 0 ? ` Unhealthy in ${duration(left)}.` : ""} A stream that is open says nothing while the runtime hangs.`,
+    action: help("hung", "What to check first"),
+  };
+}
+
+/** What passes, or is as it is. @param {Situation} at @returns {Condition|null} */
+function passing(at) {
+  const state = /** @type {SessionState} */ (at.state);
+  const { stream, health, pace_ns: pace, period_ns: period, last_global: last } = state.engine;
+  if (at.lagging) {
+    return { id: "lagging", icon: "warning", word: "You are lagging.", fact: ["This page skipped ", { b: count(at.lagging, "record") }, "."], meaning: "Shown is the state of now; what is not known here is hatched. Others are not affected.", action: help("lagging") };
+  }
+  const healthy = `PLEG is healthy: ${lastRelist(at).map((part) => (typeof part === "string" ? part : part.b)).join("")}`;
+  if (stream.policy === "relist_only") {
+    return {
+      id: "safety", icon: "waiting", word: "Polling only,", fact: ["for the node’s safety."], meaning: `${sentence(state.runtime?.reason ?? stream.meaning)} ${healthy}`,
+      action: help("safety", (state.runtime?.reason ?? stream.meaning).includes("--join-shared-stream") ? "What joining costs" : "Join anyway: --join-shared-stream"),
+    };
+  }
+  if (stream.state !== "connected" && stream.state !== "off" && (stream.code === "unimplemented" || stream.code === "immediate_eof")) {
+    const next = stream.retry_t !== null && stream.retry_t > at.now ? ` Next try in ${age(stream.retry_t - at.now)}.` : "";
+    return {
+      id: "polling", icon: "waiting", word: "Polling only.", fact: [stream.code === "unimplemented" ? "This runtime has no event stream." : "This runtime has its events switched off."],
+      meaning: `${sentence(stream.meaning)}${next} ${healthy}`, action: help("polling", "Which runtimes have one"),
+    };
+  }
+  if (stream.state === "waiting" || stream.state === "closed" || (stream.state === "connecting" && at.now - stream.since_t > 1e9)) {
+    const next = stream.retry_t !== null && stream.retry_t > at.now ? `Next try in ${age(stream.retry_t - at.now)}. ` : "";
+    return {
+      id: "stream-down", icon: "warning", word: "Reconnecting.", fact: ["Stream down for ", { b: age(at.now - stream.since_t) }, "."],
+      meaning: `${next}The global relist still finds every stop, up to ${duration(pace)} later. ${sentence(stream.meaning)}`, action: help("stream-down"),
+    };
+  }
+  if (pace > period) {
+    return {
+      id: "pace", icon: "warning", word: "Healthy, slowed down.", fact: ["A global relist every ", { b: duration(pace) }, " instead of ", { b: duration(period) }, "."],
+      meaning: "Listing took more than a fifth of the period, so the shadow spares the runtime. The kubelet does not.", action: help("pace"),
+    };
+  }
+  const took = last?.duration_ns ?? 0;
+  if (health.healthy && at.usual && took > SLOW_LEAST && took > SLOW_FACTOR * at.usual) {
+    return {
+      id: "slow", icon: "warning", word: "Healthy, but slow.", fact: ["Relists take ", { b: duration(took) }, `, ${Math.round(took / at.usual)}× this node’s usual.`],
+      meaning: `The limit is ${duration(health.threshold_ns)}.`, action: help("slow"),
+    };
+  }
+  return null;
+}
+
+/** @param {Situation} at @returns {Condition} */
+function well(at) {
+  const base = { id: "healthy", icon: /** @type {const} */ ("ok"), word: "Healthy.", meaning: "", action: null };
+  if (at.pods === 0) return { ...base, id: "empty", fact: ["No pods on this node."], meaning: "Global relists run; there is nothing to find." };
+  return { ...base, fact: lastRelist(at) };
+}
+
+/** @param {Situation} at @returns {Parts} */
+function lastRelist(at) {
+  const state = /** @type {SessionState} */ (at.state);
+  const { health, last_global: last, running } = state.engine;
+  const started = { b: age(at.now - (health.last_start_t ?? at.now)) };
+  const limit = { b: duration(health.threshold_ns) };
+  if (running && running.scope === "global" && at.now - running.started > 1e9) {
+    return ["The global relist that began ", { b: age(at.now - running.started) }, " ago has not come back; the limit is ", limit, "."];
+  }
+  if (last && typeof last.duration_ns === "number") {
+    return ["The last global relist started ", started, " ago and took ", { b: duration(last.duration_ns) }, "; the limit is ", limit, "."];
+  }
+  return ["The last global relist started ", started, " ago; the limit is ", limit, "."];
+}
+
+/** With a full stop at its end. @param {string} text */
+function sentence(text) {
+  const trimmed = text.trim();
+  if (!trimmed) return "";
+  const whole = trimmed[0].toUpperCase() + trimmed.slice(1);
+  return /[.!?]$/.test(whole) ? whole : `${whole}.`;
+}

@@ -1,0 +1,122 @@
+// @ts-check
+/**
+ * The WebSocket: opened again whenever it ends, with growing pauses, for ever.
+ *
+ * Link states: "connecting" (never heard yet), "open", "waiting" (a pause before the next try).
+ * A server that says nothing for SILENCE_MS is taken for gone: it sends its state twice a second.
+ */
+/** @typedef {import("./types.js").Message} Message */
+/** @typedef {"connecting"|"open"|"waiting"} Link */
+
+const FIRST_MS = 250;
+const CAP_MS = 8000;
+const SILENCE_MS = 10_000;
+
+/** Pause before try number `attempt` (from 0), between half and whole. @param {number} attempt @param {number} random from 0 to 1 */
+export function backoff(attempt, random) {
+  return Math.min(CAP_MS, FIRST_MS * 2 ** Math.min(attempt, 10)) * (0.5 + random / 2);
+}
+
+export class Connection {
+  /**
+   * @param {{
+   *   url: () => string,
+   *   onMessage: (message: Message) => void,
+   *   onLink: (link: Link) => void,
+   *   open?: (url: string) => WebSocket,
+   *   setTimer?: (callback: () => void, ms: number) => any,
+   *   clearTimer?: (timer: any) => void,
+   *   random?: () => number,
+   * }} options `url` is asked anew for each try, so that it can say what to resume from
+   */
+  constructor(options) {
+    this.options = options;
+    this.open = options.open ?? ((url) => new WebSocket(url));
+    this.setTimer = options.setTimer ?? ((callback, ms) => setTimeout(callback, ms));
+    this.clearTimer = options.clearTimer ?? ((timer) => clearTimeout(timer));
+    this.random = options.random ?? Math.random;
+    /** @type {WebSocket|null} */
+    this.socket = null;
+    this.attempt = 0;
+    /** @type {any} */
+    this.timer = null;
+    /** @type {any} */
+    this.watchdog = null;
+    /** @type {Link} */
+    this.link = "connecting";
+    /** Why the server said goodbye, if it did. */
+    this.farewell = "";
+  }
+
+  start() {
+    this.#connect();
+  }
+
+  /** Try at once instead of waiting (the browser is back online, the page is visible again). */
+  hurry() {
+    if (this.link !== "waiting") return;
+    this.attempt = 0;
+    this.clearTimer(this.timer);
+    this.#connect();
+  }
+
+  #connect() {
+    let socket;
+    try {
+      socket = this.open(this.options.url());
+    } catch {
+      this.#later();
+      return;
+    }
+    this.socket = socket;
+    this.#watch();
+    socket.onmessage = (event) => {
+      if (socket !== this.socket) return;
+      this.#watch();
+      /** @type {Message} */
+      let message;
+      try {
+        message = JSON.parse(event.data);
+      } catch {
+        socket.close();
+        return;
+      }
+      if (message.type === "bye") this.farewell = message.reason;
+      if (message.type === "hello") {
+        this.attempt = 0;
+        this.farewell = "";
+        this.#say("open");
+      }
+      this.options.onMessage(message);
+    };
+    socket.onclose = () => {
+      if (socket === this.socket) this.#later();
+    };
+  }
+
+  #watch() {
+    this.clearTimer(this.watchdog);
+    this.watchdog = this.setTimer(() => {
+      // Not waiting for the closing handshake: a dead peer never answers it.
+      const socket = this.socket;
+      this.#later();
+      socket?.close();
+    }, SILENCE_MS);
+  }
+
+  #later() {
+    this.socket = null;
+    this.clearTimer(this.watchdog);
+    this.clearTimer(this.timer);
+    this.timer = this.setTimer(() => this.#connect(), backoff(this.attempt, this.random()));
+    this.attempt += 1;
+    this.#say("waiting");
+  }
+
+  /** @param {Link} link */
+  #say(link) {
+    if (link === this.link) return;
+    this.link = link;
+    this.options.onLink(link);
+  }
+}

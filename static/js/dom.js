@@ -1,0 +1,69 @@
+// @ts-check
+/** Small helpers for the document. Data only ever becomes text, never markup. */
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** The element with this id, which the page is known to have. @param {string} id @returns {any} */
+export function byId(id) {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`the page has no #${id}`);
+  return element;
+}
+
+/**
+ * An element with attributes and children; strings become text nodes.
+ * @param {string} tag @param {Record<string, string|number|boolean|null|undefined>} [attributes]
+ * @param {...(Node|string|null|undefined)} children
+ * @returns {any}
+ */
+export function h(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/** The same in SVG. @param {string} tag @param {Record<string, string|number|boolean|null|undefined>} [attributes] @param {...(Node|string|null|undefined)} children @returns {any} */
+export function s(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/** @param {Element} element @param {Record<string, string|number|boolean|null|undefined>} attributes @param {(Node|string|null|undefined)[]} children */
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** One of the sprite's glyphs. @param {string} name @param {string} [className] */
+export function glyph(name, className = "glyph") {
+  return s("svg", { class: className, "aria-hidden": "true" }, s("use", { href: `#g-${name}` }));
+}
+
+/** Parts of a sentence; stressed ones in bold. @param {import("./story.js").Parts} parts */
+export function parts(parts) {
+  return parts.map((part) => (typeof part === "string" ? document.createTextNode(part) : h("b", {}, part.b)));
+}
+
+/** Write only what changed, so that a selection in the text survives. @param {Node} node @param {string} text */
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/** @param {Element} element @param {string} key @param {() => (Node|string)[]} make */
+export function setChildren(element, key, make) {
+  if (/** @type {any} */ (element).shownKey === key) return;
+  /** @type {any} */ (element).shownKey = key;
+  element.replaceChildren(...make());
+}
+
+/** A setting that outlives the page; storage may be switched off. @param {string} name @param {string|null} [value] */
+export function setting(name, value) {
+  try {
+    if (value === undefined) return localStorage.getItem(`plegscope.${name}`);
+    if (value === null) localStorage.removeItem(`plegscope.${name}`);
+    else localStorage.setItem(`plegscope.${name}`, value);
+  } catch {
+    // Then it is forgotten when the page closes.
+  }
+  return value ?? null;
+}

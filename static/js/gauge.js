@@ -1,0 +1,115 @@
+// @ts-check
+/**
+ * The distance to the limit on one logarithmic scale: 5 ms, 1 s, 30 s and 3 min can all be read.
+ * Dot: how long the last global relist took. Pin: how long ago the last one began. Box: this
+ * node's usual. The rail is amber from 30 s and red past the limit.
+ */
+import { h, s, setText } from "./dom.js";
+import { age, duration } from "./words.js";
+
+const LOW = 2e6;
+const HIGH = 7 * 60e9;
+const TICKS = [5e6, 100e6, 1e9, 10e9, 30e9, 180e9];
+
+/** Place on the scale, from 0 to 1. @param {number} ns */
+export function place(ns, low = LOW, high = HIGH) {
+  const share = Math.log(Math.max(low, ns) / low) / Math.log(high / low);
+  return Math.min(1, Math.max(0, share));
+}
+
+export class Gauge {
+  /** @param {HTMLElement} box */
+  constructor(box) {
+    this.box = box;
+    this.width = 0;
+    this.svg = s("svg", { role: "img", class: "scale" });
+    this.text = h("p", { class: "sr" });
+    box.append(this.svg, this.text);
+    new ResizeObserver(() => { this.width = 0; }).observe(box);
+  }
+
+  #build(/** @type {number} */ limit) {
+    this.width = this.box.clientWidth;
+    this.limit = limit;
+    const w = this.width;
+    this.svg.setAttribute("viewBox", `0 0 ${w} 66`);
+    this.svg.setAttribute("width", String(w));
+    this.svg.setAttribute("height", "66");
+    const x = (/** @type {number} */ ns) => place(ns) * w;
+    const ticks = TICKS.map((ns) => (ns === 180e9 ? limit : ns));
+    this.usualBox = s("rect", { class: "usual", y: 28, height: 14, rx: 3 });
+    this.dot = s("circle", { class: "dot", r: 4.5, cy: 35 });
+    this.pin = s("path", { class: "pin" });
+    this.tookText = s("text", { class: "scale-value", y: 20 });
+    this.agoText = s("text", { class: "scale-value", y: 20 });
+    this.svg.replaceChildren(
+      s("rect", { class: "rail", x: 0, y: 32.5, width: w, height: 5, rx: 2.5 }),
+      s("rect", { class: "rail-late", x: x(30e9), y: 32.5, width: x(limit) - x(30e9), height: 5 }),
+      s("path", { class: "rail-bad", d: `M${x(limit)} 32.5H${w - 2.5}a2.5 2.5 0 0 1 0 5H${x(limit)}z` }),
+      s("path", { class: "limit", d: `M${x(limit)} 28v14` }),
+      ...ticks.slice(0, -1).map((ns) => s("path", { class: "tick", d: `M${x(ns)} 32.5v5` })),
+      ...ticks.map((ns, i) => s("text", {
+        class: i === ticks.length - 1 ? "scale-text strong" : "scale-text", x: x(ns), y: 57, "text-anchor": "middle",
+      }, duration(ns).replace(".0", ""))),
+      this.usualBox, this.dot, this.pin, this.tookText, this.agoText,
+    );
+    this.#thin(ticks, x);
+  }
+
+  /** Labels that would touch are left out: 10 s first, then 100 ms. @param {number[]} ticks @param {(ns: number) => number} x */
+  #thin(ticks, x) {
+    const labels = [...this.svg.querySelectorAll(".scale-text")];
+    let last = Infinity;
+    for (let i = labels.length - 1; i >= 0; i -= 1) {
+      const half = labels[i].getComputedTextLength() / 2;
+      const drop = x(ticks[i]) + half > last - 6;
+      labels[i].classList.toggle("gone", drop);
+      if (!drop) last = x(ticks[i]) - half;
+    }
+  }
+
+  /** @param {import("./types.js").SessionState|null} state @param {number} now @param {{low: number, high: number}|null} usual */
+  update(state, now, usual) {
+    if (!state) return;
+    const { health, last_global: last, running } = state.engine;
+    const limit = health.threshold_ns;
+    if (!this.width || this.limit !== limit) this.#build(limit);
+    if (!this.width) return;
+    const x = (/** @type {number} */ ns) => place(ns) * this.width;
+    const took = last?.duration_ns ?? null;
+    const ago = health.last_start_t === null ? null : now - health.last_start_t;
+    this.dot.classList.toggle("none", took === null);
+    this.pin.classList.toggle("none", ago === null);
+    this.usualBox.classList.toggle("none", !usual);
+    if (usual) {
+      this.usualBox.setAttribute("x", String(x(usual.low) - 3));
+      this.usualBox.setAttribute("width", String(Math.max(6, x(usual.high) - x(usual.low) + 6)));
+    }
+    if (took !== null) this.dot.setAttribute("cx", String(Math.min(this.width - 5, Math.max(5, x(took)))));
+    if (ago !== null) this.pin.setAttribute("d", `M${x(ago)} 26v18`);
+    const open = running && running.scope === "global" && now - running.started > 1e9;
+    const tookWords = took === null ? "" : `took ${duration(took)}`;
+    const agoWords = ago === null ? "" : open ? `running for ${age(now - running.started)}` : `started ${age(ago)} ago`;
+    this.#write(this.tookText, tookWords, took === null ? 0 : x(took), "start");
+    const right = ago !== null && x(ago) > this.width * 0.62;
+    this.#write(this.agoText, agoWords, ago === null ? 0 : x(ago) + (right ? -7 : 7), right ? "end" : "start");
+    // Both words on one line: the one of the dot gives way when they would touch.
+    const end = Number(this.tookText.getAttribute("x")) + this.tookText.getComputedTextLength();
+    const begin = ago === null ? Infinity : right ? x(ago) - 7 - this.agoText.getComputedTextLength() : x(ago) - 4;
+    this.tookText.classList.toggle("gone", end + 6 > begin);
+    setText(this.text, `${tookWords}${tookWords && agoWords ? ", " : ""}${agoWords}; the limit is ${duration(limit)}.`);
+    this.svg.setAttribute("aria-hidden", "true");
+  }
+
+  /** @param {SVGTextElement} node @param {string} text @param {number} x @param {string} anchor */
+  #write(node, text, x, anchor) {
+    setText(node, text);
+    node.setAttribute("text-anchor", anchor);
+    const width = node.getComputedTextLength();
+    const at = anchor === "start" ? Math.min(Math.max(0, x - 8), this.width - width) : Math.max(width, x);
+    node.setAttribute("x", String(at));
+  }
+}
+
+/** @type {number|undefined} */
+Gauge.prototype.limit = undefined;

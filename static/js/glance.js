@@ -1,0 +1,131 @@
+// @ts-check
+/**
+ * The top of the page: how things are in a sentence, what the last minute held, the distance to the
+ * limit, and how late findings were.
+ *
+ * @typedef {import("./store.js").Store} Store
+ * @typedef {import("./condition.js").Condition} Condition
+ * @typedef {import("./story.js").Parts} Parts
+ */
+import { byId, h, parts, setChildren, setText } from "./dom.js";
+import { stops, usual } from "./stats.js";
+import { age, bytes, count, duration } from "./words.js";
+
+/** A spoken summary at most this often, ms. */
+const SPEAK_EVERY = 10_000;
+
+/** Second line: stops of the last minute, by how they were found. @param {Store} store @param {number} now @returns {Parts} */
+export function countsLine(store, now) {
+  const state = store.state;
+  if (!state) return [];
+  const found = stops(store, now);
+  /** @type {Parts} */
+  const line = [];
+  const mid = (/** @type {{median: number|null}} */ group) => (group.median === null ? [] : [", median ", { b: duration(group.median) }]);
+  if (!found.total) line.push("No container stopped in the last 60\u00a0s.");
+  else {
+    line.push({ b: `${count(found.total, "container")} stopped` }, " in the last 60\u00a0s: ");
+    /** @type {Parts[]} */
+    const groups = [];
+    if (found.hint.n) groups.push([`${found.hint.n} found by a hint`, ...mid(found.hint)]);
+    if (found.poll.n) groups.push([{ b: `${found.poll.n} only by the global relist` }, ...mid(found.poll)]);
+    if (found.own.n) groups.push([`${found.own.n} by a relist after a sync`, ...mid(found.own)]);
+    if (found.held.n) groups.push([`${found.held.n} held until a sync ended`]);
+    groups.forEach((group, i) => line.push(...(i ? ["; "] : []), ...group));
+    line.push(".");
+  }
+  line.push(` ${streamWords(state, now)}`);
+  return line;
+}
+
+/** @param {import("./types.js").SessionState} state @param {number} now */
+export function streamWords(state, now) {
+  const { stream } = state.engine;
+  const since = age(now - stream.since_t);
+  switch (stream.state) {
+    case "connected": return `Stream connected ${since}.`;
+    case "connecting": return "Stream connecting.";
+    case "waiting": return `Stream down for ${since}.`;
+    case "closed": return `Stream closed for ${since}.`;
+    default: return stream.policy === "relist_only" ? "Stream left alone." : "Stream off.";
+  }
+}
+
+export class Glance {
+  /** @param {Store} store */
+  constructor(store) {
+    this.store = store;
+    this.icon = byId("state-icon").querySelector("use");
+    this.spokenAt = -Infinity;
+    this.spokenId = "";
+  }
+
+  /** @param {Condition} condition @param {number} now @param {{following: boolean, lookingBack: number, fresh: number}} back */
+  update(condition, now, back) {
+    const { store } = this;
+    this.icon.setAttribute("href", `#g-${condition.icon}`);
+    const flat = (/** @type {Parts} */ list) => list.map((part) => (typeof part === "string" ? part : part.b)).join("");
+    const sentence = byId("sentence");
+    setChildren(sentence, `${condition.word}|${flat(condition.fact)}`, () => [h("strong", {}, condition.word), " ", ...parts(condition.fact)]);
+    sentence.dataset.state = condition.id;
+    const meaning = byId("meaning");
+    meaning.hidden = !condition.meaning && !condition.action;
+    setChildren(meaning, `${condition.meaning}|${condition.action?.text}`, () => [
+      condition.meaning, condition.action ? " " : "",
+      condition.action ? h("a", { href: condition.action.href }, condition.action.text) : "",
+    ]);
+    const counts = countsLine(store, now);
+    setChildren(byId("counts"), flat(counts), () => parts(counts));
+    const line = byId("back");
+    line.hidden = back.following;
+    setText(byId("back-text"), back.lookingBack > 0.5e9 ? `Looking back ${age(back.lookingBack)}.` : "Paused.");
+    setText(byId("back-count"), back.fresh ? `${count(back.fresh, "new record")},` : "");
+    this.#speak(condition, `${condition.word} ${flat(condition.fact)} ${flat(counts)}`);
+    this.#foot();
+  }
+
+  /** @param {Condition} condition @param {string} text */
+  #speak(condition, text) {
+    const time = performance.now();
+    if (time - this.spokenAt < SPEAK_EVERY) return;
+    // The ticking seconds of a healthy node are no news: only stops and changes of state are.
+    const news = condition.id + (this.store.finds.at(-1)?.seq ?? "");
+    if (news === this.spokenId) return;
+    this.spokenId = news;
+    this.spokenAt = time;
+    setText(byId("spoken"), text);
+  }
+
+  #foot() {
+    const { state } = this.store;
+    if (!state) return;
+    const { cost, engine } = state;
+    const own = `${(cost.cpu * 100).toFixed(1)}\u00a0% CPU · ${cost.calls_per_s.toFixed(1)}\u00a0calls/s · ${bytes(cost.bytes_per_s)}/s · ${bytes(cost.rss_bytes)}`;
+    setChildren(byId("cost"), own, () => ["plegscope itself: ", h("b", {}, own)]);
+    const queue = `${engine.queue.length} of ${engine.queue.capacity}`;
+    setChildren(byId("queue"), `${queue}|${engine.queue.held}`, () => ["queue ", h("b", {}, queue), engine.queue.held ? ` · ${engine.queue.held} held` : ""]);
+    const by = Object.entries(engine.events).filter(([, n]) => n > 0).map(([name, n]) => `${name}\u00a0${n.toLocaleString("en-US")}`).join(" · ");
+    setChildren(byId("sources"), by, () => (by ? ["events by source: ", h("b", {}, by)] : []));
+  }
+
+  /** Row heads of the timeline. @param {number} now */
+  heads(now) {
+    const { state } = this.store;
+    if (!state) return;
+    const last = state.engine.last_global;
+    setText(byId("head-global"), last && last.duration_ns !== null ? duration(last.duration_ns) : "none yet");
+    const { stream } = state.engine;
+    const words = { connected: "connected", connecting: "connecting", waiting: "down", closed: "closed", off: stream.policy === "relist_only" ? "left alone" : "off" }[stream.state];
+    setText(byId("head-stream"), stream.state === "off" ? words : `${words} ${age(now - stream.since_t)}`);
+    byId("head-stream").title = stream.meaning;
+    const typical = usual(this.store);
+    setText(byId("gauge-usual"), typical ? `usual ${range(typical.low, typical.high)}` : "");
+  }
+}
+
+/** "6–9 ms". @param {number} low @param {number} high */
+function range(low, high) {
+  const [a, b] = [duration(low), duration(high)];
+  const [number, unit] = a.split("\u00a0");
+  return b.endsWith(unit) && a !== b ? `${number}–${b}` : a === b ? a : `${a}–${b}`;
+}

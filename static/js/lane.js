@@ -1,0 +1,189 @@
+// @ts-check
+/**
+ * One pod's part of the store: what was said, asked and found, in order of time.
+ *
+ * @typedef {import("./types.js").Rec} Rec
+ *
+ * @typedef {{t: number, seq: number, rec: Rec}} Tick An event that asks for nothing.
+ * @typedef {{t: number, seq: number, rec: Rec, find: Find|null, moot: boolean}} Stop
+ *   A stop event. `moot`: no relist will find anything for it (it was known already).
+ * @typedef {{what: "waiting"|"held", from: number, to: number|null}} Span
+ * @typedef {{
+ *   id: number, seq: number, t: number, uid: string, source: string, event: number|null,
+ *   spans: Span[], end: string|null, endT: number|null, endSeq: number|null,
+ *   relist: number|null, known: boolean
+ * }} Ask A relist request. `end`: what became of it, null while it waits; `relist`: the one that
+ *   carried it out, or the newer global relist that covered it. `known`: its making was seen.
+ * @typedef {{
+ *   id: number, seq: number, scope: "global"|"pod", source: string, uid: string|null,
+ *   request: number|null, from: number, to: number|null, ok: boolean|null, done: Rec|null,
+ *   waited: number|null, finds: Find[]
+ * }} Relist `to` is null while it is in progress.
+ * @typedef {{
+ *   t: number, seq: number, rec: Rec, from: number|null, fan: number
+ * }} Find A lifecycle event. `from`: since when the pod cache was wrong; `fan`: its place among
+ *   the findings of one relist.
+ * @typedef {{seq: number, from: number, to: number|null, rec: Rec|null}} Sync
+ * @typedef {{t: number, seq: number, running: number, before: boolean|null}} Cached
+ *   The pod cache from `t` on; `before`: whether something ran until then (null: not known).
+ */
+
+/** A finding's runtime time is believed up to this age (ns): beyond, clocks disagree. */
+const TAIL_LIMIT = 3600e9;
+
+/** First index with t >= `t` in an array sorted by `key`. @param {any[]} items @param {number} t @param {string} key */
+export function lowerBound(items, t, key = "t") {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (items[middle][key] < t) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export class Lane {
+  /** @param {string} uid @param {number} t when the pod was first seen */
+  constructor(uid, t) {
+    this.uid = uid;
+    this.name = "";
+    this.namespace = "";
+    this.seenT = t;
+    /** @type {number|null} */
+    this.goneT = null;
+    this.lastT = t;
+    this.error = "";
+    /** Containers the pod cache has as running now. */
+    this.running = 0;
+    /** @type {Stop[]} */ this.stops = [];
+    /** @type {Tick[]} */ this.ticks = [];
+    /** @type {Ask[]} */ this.asks = [];
+    /** @type {Relist[]} */ this.relists = [];
+    /** @type {Find[]} */ this.finds = [];
+    /** @type {Sync[]} */ this.syncs = [];
+    /** @type {Cached[]} */ this.cached = [];
+    /** Longest thing in each array (ns): how far before a window one must look. */
+    this.longest = { asks: 0, relists: 0, finds: 0, syncs: 0 };
+    /** What died or started by relist, until the cache entry comes. @type {Map<number, {died: Set<string>, started: Set<string>}>} */
+    this.moves = new Map();
+    /** The cache entry whose relist's findings may still come. @type {{relist: number|null|undefined, ids: string[]}|null} */
+    this.pending = null;
+    /** Newest death that was found, for the label. @type {Find|null} */
+    this.lastDeath = null;
+  }
+
+  get label() {
+    return this.name || this.uid;
+  }
+
+  /** Something happened here. @param {number} t */
+  touch(t) {
+    if (t > this.lastT) this.lastT = t;
+  }
+
+  /** @param {Rec} rec @returns {Stop} */
+  addStop(rec) {
+    const stop = { t: rec.t, seq: rec.seq, rec, find: null, moot: rec.backlog === true };
+    // The death was found before the event came (a poll was quicker): nothing is unnoticed.
+    for (let i = this.finds.length - 1; i >= 0 && !stop.moot; i -= 1) {
+      const found = this.finds[i].rec;
+      if (found.container_id === rec.container_id && found.type === "ContainerDied") stop.moot = true;
+    }
+    this.stops.push(stop);
+    return stop;
+  }
+
+  /** @param {Rec} rec @returns {Find} */
+  addFind(rec) {
+    let from = null;
+    if (rec.type === "ContainerDied" && rec.old_state === "running") {
+      if (typeof rec.stop_t === "number") from = rec.stop_t;
+      else if (rec.since_finished_ns && rec.since_finished_ns > 0 && rec.since_finished_ns < TAIL_LIMIT) {
+        from = rec.t - rec.since_finished_ns;
+      }
+    }
+    const last = this.finds[this.finds.length - 1];
+    const shown = rec.delivery !== "filtered";
+    const fan = shown && last && last.rec.relist === rec.relist ? last.fan + 1 : 0;
+    const find = { t: rec.t, seq: rec.seq, rec, from, fan };
+    if (shown) this.finds.push(find);
+    if (from !== null) this.longest.finds = Math.max(this.longest.finds, rec.t - from);
+    if (rec.type === "ContainerDied") {
+      for (let i = this.stops.length - 1; i >= 0; i -= 1) {
+        if (this.stops[i].rec.container_id === rec.container_id) this.stops[i].find ??= find;
+      }
+      if (!rec.is_sandbox && rec.old_state !== "non-existent") this.lastDeath = find;
+    }
+    const id = rec.container_id ?? "";
+    if (!rec.is_sandbox && typeof rec.relist === "number") {
+      if (!this.moves.has(rec.relist)) {
+        if (this.moves.size > 8) this.moves.clear();
+        this.moves.set(rec.relist, { died: new Set(), started: new Set() });
+      }
+      const moves = this.moves.get(rec.relist);
+      if (rec.old_state === "running") moves?.died.add(id);
+      if (rec.new_state === "running") moves?.started.add(id);
+      this.#explain();
+    }
+    return find;
+  }
+
+  /** The pod cache got a new entry. @param {Rec} rec */
+  addCached(rec) {
+    const containers = Array.isArray(rec.containers) ? rec.containers : [];
+    const ids = containers.filter((c) => c.runtime_state === "running").map((c) => c.id);
+    this.name = rec.name || this.name;
+    this.namespace = rec.namespace || this.namespace;
+    this.error = rec.error ?? "";
+    if (this.error) return;
+    this.running = ids.length;
+    this.cached.push({ t: rec.t, seq: rec.seq, running: ids.length, before: null });
+    this.pending = { relist: rec.relist, ids };
+    this.#explain();
+  }
+
+  /** The pod cache's entry is gone. @param {Rec} rec */
+  addUncached(rec) {
+    this.cached.push({ t: rec.t, seq: rec.seq, running: 0, before: null });
+    this.running = 0;
+  }
+
+  /**
+   * What ran before the oldest known cache entry is told by that relist's findings: they name the
+   * old states. Findings and cache entry may come in either order.
+   */
+  #explain() {
+    const pending = this.pending;
+    if (!pending || this.cached.length !== 1) return;
+    const moves = this.moves.get(pending.relist ?? -1);
+    const kept = pending.ids.filter((id) => !moves?.started.has(id)).length;
+    this.cached[0].before = kept > 0 || (moves?.died.size ?? 0) > 0;
+  }
+
+  /** Whether this pod's SyncPod was running at some time from `from` on. @param {number} from */
+  syncingSince(from) {
+    const last = this.syncs[this.syncs.length - 1];
+    return last !== undefined && (last.to === null || last.to >= from);
+  }
+
+  /** Forget what is older than record `seq`, but not what has not ended. @param {number} seq */
+  prune(seq) {
+    const young = (/** @type {{seq: number}} */ item) => item.seq >= seq;
+    this.stops = this.stops.filter(young);
+    this.ticks = this.ticks.filter(young);
+    this.asks = this.asks.filter((ask) => young(ask) || ask.end === null);
+    this.relists = this.relists.filter((relist) => young(relist) || relist.to === null);
+    this.finds = this.finds.filter(young);
+    this.syncs = this.syncs.filter((sync) => young(sync) || sync.to === null);
+    // The last old entry still says what ran at the beginning of what is kept.
+    const old = this.cached.findIndex(young);
+    this.cached.splice(0, Math.max(0, (old < 0 ? this.cached.length : old) - 1));
+    if (this.lastDeath && !young(this.lastDeath)) this.lastDeath = null;
+  }
+
+  get isEmpty() {
+    return !(this.stops.length || this.ticks.length || this.asks.length || this.relists.length
+      || this.finds.length || this.syncs.length);
+  }
+}

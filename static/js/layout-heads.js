@@ -1,0 +1,151 @@
+// @ts-check
+/**
+ * The rows above the lanes: ruler, global relists, event stream; and what goes across all lanes:
+ * bands of global relists, the tint of a stream that is down, hatches.
+ *
+ * @typedef {import("./layout.js").Item} Item
+ * @typedef {import("./layout.js").Scene} Scene
+ */
+import { lowerBound } from "./lane.js";
+import { LAYER } from "./layout.js";
+import { age, duration } from "./words.js";
+
+/** Gaps and the time before the oldest record. @param {Scene} scene @param {Item[][]} lanes @param {(t: number) => number} px */
+export function layoutHoles(scene, lanes, px) {
+  const { store, from, to, off } = scene;
+  if (off.has("gap")) return;
+  if (store.truncated && store.firstT > from) {
+    lanes[LAYER.hatch].push({ k: "hatch", x: -1e5, x2: px(store.firstT), y: 0, h: Infinity, text: "older records are not on this page" });
+  }
+  for (const gap of store.gaps) {
+    if (gap.to < from || gap.from > to) continue;
+    const x = px(gap.from);
+    lanes[LAYER.hatch].push({
+      k: "hatch", x, x2: Math.max(x + 3, px(gap.to)), y: 0, h: Infinity, seq: gap.seq,
+      text: `not known here, ${duration(gap.to - gap.from)}: ${gap.count.toLocaleString("en-US")} lost`,
+    });
+  }
+}
+
+/** @param {Scene} scene @param {Item[][]} rows @param {Item[][]} lanes @param {(t: number) => number} px */
+export function layoutHeads(scene, rows, lanes, px) {
+  globals(scene, rows, lanes, px);
+  stream(scene, rows, lanes, px);
+}
+
+/** Height of a relist's bar: logarithmic, 1 ms to 3 min. @param {number} ns @param {number} room */
+export function barHeight(ns, room) {
+  const share = Math.log10(Math.max(1, ns / 1e6)) / Math.log10(180_000);
+  return Math.round(room * (0.25 + 0.75 * Math.min(1, share)));
+}
+
+/** @param {Scene} scene @param {Item[][]} rows @param {Item[][]} lanes @param {(t: number) => number} px */
+function globals(scene, rows, lanes, px) {
+  const { store, from, to, off, heads, em } = scene;
+  const top = heads.ruler;
+  const floor = top + heads.global - 2;
+  const room = heads.global - 11 * em;
+  const { globals: list } = store;
+  let labelled = -Infinity;
+  let lastHair = -Infinity;
+  let lastBar = -Infinity;
+  const limit = store.state?.engine.health.threshold_ns ?? 180e9;
+  for (let i = lowerBound(list, from - store.longestGlobal, "from"); i < list.length; i += 1) {
+    const relist = list[i];
+    if (relist.from > to) break;
+    const end = relist.to;
+    const x = px(relist.from);
+    const x2 = end === null ? Infinity : px(end);
+    if (x2 < 0) continue;
+    const { seq } = relist;
+    if (end === null) {
+      const ran = scene.now - relist.from;
+      const c = ran > limit ? "bad" : ran > 30e9 ? "late" : "glob";
+      rows[LAYER.bar].push({ k: "progress", c, x, x2, y: top + 4, h: heads.global - 6, seq, t: relist.from });
+      if (!off.has("global")) lanes[LAYER.band].push({ k: "band", x, x2, y: 0, h: Infinity, c: ran > limit ? "bad" : "" });
+      continue;
+    }
+    const took = end - relist.from;
+    const wide = x2 - x;
+    const polled = relist.finds.some((find) => find.rec.delivery !== "filtered" && find.from !== null);
+    if (x - lastBar >= 1.5 || wide > 2 || polled) {
+      const h = wide >= 6 ? room : barHeight(took, room);
+      rows[LAYER.bar].push({ k: relist.ok === false ? "failed" : "bar", x, x2: Math.max(x + 2, x2), y: floor - h, h, seq });
+      lastBar = x;
+    }
+    if (polled) rows[LAYER.found].push({ k: "glyph", c: "died-poll", x: Math.max(x + 3, x2), y: top + 6 * em, s: 6.5 * em, seq });
+    if (wide > 24 * em) {
+      rows[LAYER.chain].push({ k: "text", x: x + 4, y: floor - room / 2, text: wide > 110 * em ? `#${relist.id}  ${duration(took)}` : "", c: "onbar" });
+    } else if (took > 100e6 && x - labelled > 60 * em) {
+      rows[LAYER.chain].push({ k: "text", x: x - 4, y: top + 8 * em, text: duration(took), c: "text2", align: "right" });
+      labelled = x;
+    }
+    if (relist.id % 10 === 0 && x - labelled > 64 * em) {
+      rows[LAYER.chain].push({ k: "text", x: x + (polled ? 8 : 3), y: top + 7 * em, text: `#${relist.id}`, c: "text3", s: 10 });
+      labelled = x;
+    }
+    if (off.has("global")) continue;
+    if (wide >= 1.5) lanes[LAYER.band].push({ k: "band", x, x2, y: 0, h: Infinity });
+    else if (x - lastHair >= 5) {
+      lanes[LAYER.band].push({ k: "hair", x, y: 0, h: Infinity });
+      lastHair = x;
+    }
+  }
+}
+
+/** @param {Scene} scene @param {Item[][]} rows @param {Item[][]} lanes @param {(t: number) => number} px */
+function stream(scene, rows, lanes, px) {
+  const { store, from, to, heads, off, em } = scene;
+  const top = heads.ruler + heads.global;
+  const y = top + heads.stream - 4;
+  const relistOnly = store.state?.engine.stream.policy === "relist_only";
+  for (const stretch of store.stretches) {
+    const end = stretch.to;
+    if (stretch.from > to || (end !== null && end < from)) continue;
+    const x = px(stretch.from);
+    const x2 = end === null ? Infinity : px(end);
+    const item = { x, x2, y, s: 4, seq: stretch.seq, note: stretch.meaning };
+    if (stretch.state === "connected") rows[LAYER.run].push({ k: "stream", ...item });
+    else if (stretch.state === "off") rows[LAYER.run].push({ k: relistOnly ? "alone" : "down", ...item });
+    else {
+      rows[LAYER.run].push({ k: "down", ...item });
+      const room = (end === null ? px(scene.now) : x2) - x;
+      if (room > 96 * em) rows[LAYER.chain].push({ k: "text", x: x + room / 2 - 44 * em, y: top + 8 * em, text: `no hints for ${age((end ?? scene.now) - stretch.from)}`, c: "text2" });
+      for (const t of stretch.tries) if (t >= from && t <= to) rows[LAYER.found].push({ k: "try", x: px(t), y, s: 7 * em, seq: stretch.seq });
+      if (!off.has("down")) lanes[LAYER.tint].push({ k: "tint", x, x2, y: 0, h: Infinity });
+    }
+  }
+  let last = -Infinity;
+  for (let i = lowerBound(store.ticks, from); i < store.ticks.length; i += 1) {
+    const { t, rec, seq } = store.ticks[i];
+    if (t > to) break;
+    const x = px(t);
+    if (rec.kind === "event_ignored") {
+      if (!off.has("ignored")) rows[LAYER.said].push({ k: "glyph", c: "ignored", x, y: top + heads.stream / 2 - 1, s: 9 * em, seq, t });
+    } else if (x - last >= 1) {
+      rows[LAYER.said].push({ k: "tick", x, y: y - 8 * em, h: 6 * em, seq: rec.seq });
+      last = x;
+    }
+  }
+}
+
+/**
+ * Ruler marks for a window: whole seconds far out, milliseconds from the first one close in.
+ * @param {number} from wall ns of the left edge @param {number} to @param {number} width px @param {number} em
+ * @param {(wall: number, digits: number) => string} say
+ * @returns {{at: number, text: string}[]} `at` wall ns
+ */
+export function rulerMarks(from, to, width, em, say) {
+  const span = to - from;
+  const room = 100 * em;
+  const steps = [1e6, 2e6, 5e6, 10e6, 20e6, 50e6, 100e6, 200e6, 500e6, 1e9, 2e9, 5e9, 10e9, 15e9, 30e9, 60e9, 120e9, 300e9, 600e9, 900e9, 1800e9, 3600e9];
+  const step = steps.find((each) => (each / span) * width >= room) ?? 3600e9;
+  const marks = [];
+  const first = Math.ceil(from / step) * step;
+  const fine = step < 1e9;
+  for (let at = first, i = 0; at <= to; at += step, i += 1) {
+    const text = !fine ? say(at, 0) : i === 0 ? say(at, 3) : `+${duration(at - first)}`;
+    marks.push({ at, text });
+  }
+  return marks;
+}

@@ -1,0 +1,186 @@
+// @ts-check
+/**
+ * One lane: three tiers, said above asked above found, cause before effect.
+ *
+ * Positions in time are never nudged; only the findings of one relist fan out to the right. Marks
+ * of one kind that would fall on the same pixel are drawn once.
+ *
+ * @typedef {import("./layout.js").Item} Item
+ * @typedef {import("./layout.js").Scene} Scene
+ * @typedef {import("./lineup.js").Row} Row
+ * @typedef {import("./lane.js").Lane} Lane
+ */
+import { lowerBound } from "./lane.js";
+import { LAYER } from "./layout.js";
+import { findGlyph } from "./story.js";
+
+/** Size of the marks and tiers of a lane of height `h`. @param {number} h @param {number} em */
+export function geometry(h, em = 1) {
+  const s = Math.min(11 * em, Math.max(6, 0.34 * h));
+  return { s, said: 0.22 * h, asked: 0.51 * h, found: 0.8 * h, bar: Math.min(10 * em, 0.3 * h) };
+}
+
+/**
+ * @param {Scene} scene @param {Row} row @param {Lane} lane @param {Item[][]} out
+ * @param {(t: number) => number} px @param {boolean} dim
+ */
+export function layoutLane(scene, row, lane, out, px, dim) {
+  const top = row.y + scene.label;
+  const h = row.h - scene.label;
+  const g = row.tall ? tallGeometry(h, scene.em) : geometry(h, scene.em);
+  const at = { scene, lane, out, px, dim, top, h, g, uid: lane.uid };
+  running(at);
+  syncs(at);
+  tails(at);
+  asks(at);
+  relists(at);
+  finds(at);
+  said(at);
+}
+
+/** A selected lane has room: marks of the largest size, tiers further apart. @param {number} h @param {number} em */
+function tallGeometry(h, em) {
+  return { s: 12 * em, said: 0.24 * h, asked: 0.5 * h, found: 0.78 * h, bar: 12 * em };
+}
+
+/** @typedef {{scene: Scene, lane: Lane, out: Item[][], px: (t: number) => number, dim: boolean, top: number, h: number, g: ReturnType<typeof geometry>, uid: string}} At */
+
+/** The pod cache's view: a line while something runs, dots while nothing does. @param {At} at */
+function running({ scene, lane, out, px, dim, top, g, uid }) {
+  if (scene.off.has("running")) return;
+  const begin = Math.max(scene.from, lane.seenT, scene.store.truncated ? scene.store.firstT : 0);
+  const end = lane.goneT ?? Infinity;
+  const quiet = lane.lastT < scene.quietFrom;
+  const y = top + g.found;
+  const { cached } = lane;
+  const draw = (/** @type {number} */ a, /** @type {number} */ b, /** @type {boolean} */ solid) => {
+    const left = Math.max(a, begin);
+    const right = Math.min(b, end);
+    if (right <= left || left > scene.to) return;
+    out[LAYER.run].push({ k: solid ? "run" : "dots", x: px(left), x2: right === Infinity ? Infinity : px(Math.min(right, scene.to)), y, dim: dim || quiet, uid });
+  };
+  if (cached.length && cached[0].before !== null) draw(begin, cached[0].t, cached[0].before);
+  for (let i = 0; i < cached.length; i += 1) draw(cached[i].t, cached[i + 1]?.t ?? Infinity, cached[i].running > 0);
+}
+
+/** @param {At} at */
+function syncs({ scene, lane, out, px, dim, top, h, uid }) {
+  if (scene.off.has("sync")) return;
+  for (let i = lowerBound(lane.syncs, scene.from - lane.longest.syncs, "from"); i < lane.syncs.length; i += 1) {
+    const { from, to, seq } = lane.syncs[i];
+    if (from > scene.to) break;
+    if (to !== null && to < scene.from) continue;
+    const x = px(from);
+    const x2 = to === null ? Infinity : Math.max(x + 1, px(to));
+    out[LAYER.sync].push({ k: "sync", x, x2, y: top + 1, h: h - 2, seq, dim, uid, text: h >= 18 && x2 - x > 62 * scene.em ? "SyncPod" : "" });
+  }
+}
+
+/** Amber: from the stop to the finding, or to the present. @param {At} at */
+function tails({ scene, lane, out, px, dim, top, g, uid }) {
+  if (scene.off.has("tail")) return;
+  const y = top + g.found;
+  for (let i = lowerBound(lane.finds, scene.from); i < lane.finds.length; i += 1) {
+    const { from, t, seq } = lane.finds[i];
+    if (t - lane.longest.finds > scene.to) break;
+    if (from === null || from > scene.to || t <= from) continue;
+    out[LAYER.tail].push({ k: "tail", x: px(from), x2: px(t), y, s: 3, seq, dim, uid });
+  }
+  for (let i = lane.stops.length - 1; i >= 0; i -= 1) {
+    const stop = lane.stops[i];
+    if (stop.find || stop.moot || stop.t > scene.to) continue;
+    if (scene.now - stop.t > 3600e9) break;
+    out[LAYER.tail].push({ k: "tail", x: px(stop.t), x2: Infinity, y, s: 3, seq: stop.seq, dim, uid });
+  }
+}
+
+/** Waiting, held, and how it ended if no relist came of it. @param {At} at */
+function asks({ scene, lane, out, px, dim, top, g, uid }) {
+  const y = top + g.asked;
+  const seen = dedupe();
+  for (let i = lowerBound(lane.asks, scene.from - lane.longest.asks); i < lane.asks.length; i += 1) {
+    const ask = lane.asks[i];
+    if (ask.t > scene.to) break;
+    const { seq } = ask;
+    for (const span of ask.spans) {
+      const x = px(span.from);
+      const x2 = span.to === null ? Infinity : px(span.to);
+      if (x2 < 0) continue;
+      if (span.what === "waiting") {
+        if (!scene.off.has("wait")) out[LAYER.wait].push({ k: "wait", x, x2, y, s: 8, seq, dim, uid });
+      } else if (!scene.off.has("held")) {
+        out[LAYER.heldline].push({ k: "heldline", x, x2, y, s: 4, seq, dim, uid });
+        if (seen("held", x)) out[LAYER.lost].push({ k: "glyph", c: "held", x, y, s: g.s, seq, dim, uid });
+      }
+    }
+    if (ask.endT === null || ask.endT < scene.from || ask.endT > scene.to) continue;
+    const x = px(ask.endT);
+    if ((ask.end === "dropped" || ask.end === "coalesced" || ask.end === "skipped") && !scene.off.has(ask.end) && seen(ask.end, x)) {
+      out[ask.end === "skipped" ? LAYER.bar : LAYER.lost].push({ k: "glyph", c: ask.end, x, y, s: ask.end === "skipped" ? g.bar : g.s, seq: ask.endSeq ?? seq, dim, uid });
+    }
+  }
+}
+
+/** @param {At} at */
+function relists({ scene, lane, out, px, dim, top, g, uid }) {
+  for (let i = lowerBound(lane.relists, scene.from - lane.longest.relists, "from"); i < lane.relists.length; i += 1) {
+    const relist = lane.relists[i];
+    if (relist.from > scene.to) break;
+    const own = relist.source !== "evented_pleg";
+    if (scene.off.has(own ? "own" : "relist")) continue;
+    const x = px(relist.from);
+    const x2 = relist.to === null ? Infinity : Math.max(x + 3, px(relist.to));
+    if (x2 < 0) continue;
+    out[LAYER.bar].push({ k: own ? "own" : "relist", x, x2, y: top + g.asked - g.bar / 2, h: g.bar, seq: relist.seq, dim, uid });
+  }
+}
+
+/** @param {At} at */
+function finds({ scene, lane, out, px, dim, top, g, uid }) {
+  const seen = dedupe();
+  const y = top + g.found;
+  for (let i = lowerBound(lane.finds, scene.from); i < lane.finds.length; i += 1) {
+    const { t, rec, seq, fan } = lane.finds[i];
+    if (t > scene.to) break;
+    if (scene.off.has(rec.source === "global" ? "poll" : "req")) continue;
+    const s = rec.is_sandbox ? g.s * 0.72 : g.s;
+    const x = px(t) + fan * g.s * 0.95;
+    const c = findGlyph(rec);
+    if (!seen(`${c}${rec.is_sandbox}`, x)) continue;
+    out[LAYER.found].push({ k: "glyph", c, x, y, s, seq, dim, uid, t });
+    if (rec.delivery === "discarded") out[LAYER.lost].push({ k: "glyph", c: "dropped", x, y, s: g.s, seq, dim, uid });
+  }
+}
+
+/** @param {At} at */
+function said({ scene, lane, out, px, dim, top, g, uid }) {
+  const seen = dedupe();
+  const y = top + g.said;
+  if (!scene.off.has("other")) {
+    for (let i = lowerBound(lane.ticks, scene.from); i < lane.ticks.length; i += 1) {
+      const { t, seq } = lane.ticks[i];
+      if (t > scene.to) break;
+      const x = px(t);
+      if (seen("tick", x)) out[LAYER.said].push({ k: "tick", x, y: y - g.s / 2, h: g.s, seq, dim, uid });
+    }
+  }
+  if (scene.off.has("stop")) return;
+  for (let i = lowerBound(lane.stops, scene.from); i < lane.stops.length; i += 1) {
+    const { t, rec, seq } = lane.stops[i];
+    if (t > scene.to) break;
+    const x = px(t);
+    const s = rec.is_sandbox ? g.s * 0.72 : g.s;
+    if (seen(`stop${rec.is_sandbox}`, x)) out[LAYER.said].push({ k: "glyph", c: "stop", x, y, s, seq, dim, uid, t });
+  }
+}
+
+/** Whether a mark of this kind is the first one at its pixel. @returns {(kind: string, x: number) => boolean} */
+function dedupe() {
+  /** @type {Map<string, number>} */
+  const last = new Map();
+  return (kind, x) => {
+    if (Math.abs((last.get(kind) ?? -Infinity) - x) < 0.75) return false;
+    last.set(kind, x);
+    return true;
+  };
+}

@@ -1,0 +1,427 @@
+// @ts-check
+/**
+ * From a draw list to a canvas. Knows pixels and colours, nothing of pods or relists.
+ *
+ * @typedef {import("./layout.js").Item} Item
+ * @typedef {import("./layout.js").DrawList} DrawList
+ * @typedef {import("./palette.js").Palette} Palette
+ * @typedef {{
+ *   width: number, height: number, top: number, scroll: number, shift: number, nowX: number,
+ *   em: number, lanes: {y: number, h: number, lane: any, group: string, tall: boolean}[],
+ *   ruler: {x: number, text: string}[], heads: import("./layout.js").Heads, focus: Item|null,
+ *   narrow: boolean, frozen: string, cursorX: number|null
+ * }} Frame `top`: where the lanes begin; `shift`: px to add to a list's x; `nowX`: the present
+ */
+import { SHAPES } from "./shapes.js";
+import { age } from "./words.js";
+
+/** Room to the left and right that is still drawn, px. */
+const EDGE = 24;
+
+export class Painter {
+  /** @param {CanvasRenderingContext2D} context @param {Palette} palette */
+  constructor(context, palette) {
+    this.c = context;
+    this.palette = palette;
+    /** @type {CanvasPattern|null} */
+    this.hatching = null;
+  }
+
+  /** @param {Palette} palette */
+  setPalette(palette) {
+    this.palette = palette;
+    this.hatching = null;
+  }
+
+  /** @param {DrawList} list @param {Frame} frame */
+  paint(list, frame) {
+    const { c, palette: p } = this;
+    this.frame = frame;
+    c.fillStyle = p.ground;
+    c.fillRect(0, 0, frame.width, frame.height);
+    this.#grid(frame);
+    c.save();
+    c.beginPath();
+    c.rect(0, frame.top, frame.width, frame.height - frame.top);
+    c.clip();
+    const bottom = frame.height - frame.top;
+    for (const layer of list.lanes) this.#layer(layer, frame.top - frame.scroll, frame.top, bottom);
+    if (frame.focus) this.#focus(frame.focus, frame.top - frame.scroll);
+    c.restore();
+    this.#heads(list, frame);
+    if (frame.focus && frame.focus.uid === undefined) this.#focus(frame.focus, 0);
+    this.#present(frame);
+  }
+
+  /** @param {Item[]} layer @param {number} dy @param {number} top @param {number} room */
+  #layer(layer, dy, top, room) {
+    const frame = /** @type {Frame} */ (this.frame);
+    const { c } = this;
+    const quiet = frame.lanes.some((row) => row.tall) ? 0.5 : 0.55;
+    for (const item of layer) {
+      const x = item.x + frame.shift;
+      const x2 = item.x2 === undefined ? x : item.x2 === Infinity ? frame.nowX : item.x2 + frame.shift;
+      if (x > frame.width + EDGE || x2 < -EDGE - 200) continue;
+      c.globalAlpha = item.dim ? quiet : 1;
+      const full = item.h === Infinity;
+      this.#item(item, x, x2, full ? top : item.y + dy, full ? room : item.h ?? 0);
+    }
+    c.globalAlpha = 1;
+  }
+
+  /** @param {Item} item @param {number} x @param {number} x2 @param {number} y @param {number} h */
+  #item(item, x, x2, y, h) {
+    const { c, palette: p } = this;
+    const left = Math.round(x);
+    const right = Math.max(left, Math.round(x2));
+    switch (item.k) {
+      case "glyph": SHAPES[item.c ?? "other"]?.(c, x, y, item.s ?? 9, p); break;
+      case "run":
+        c.fillStyle = p.life;
+        c.fillRect(left, Math.round(y), right - left, 1);
+        break;
+      case "dots": this.#line(left, right, Math.round(y) + 0.5, p.life, 1, [1.5, 3]); break;
+      case "tail":
+        c.fillStyle = p.late;
+        c.fillRect(left, y - 1.5, Math.max(1, right - left), 3);
+        c.fillRect(left - 1, y - 4.5, 2, 9);
+        break;
+      case "wait":
+        c.fillStyle = p.ask;
+        c.fillRect(left, y - 0.9, Math.max(1, right - left), 1.8);
+        c.fillRect(left, y - 4, 1.8, 8);
+        break;
+      case "heldline": this.#line(left, right, y, p.ask, 1.4, [2, 2.5]); break;
+      case "relist": this.#bar(x, Math.max(3, x2 - x), y, h, p.ask, null); break;
+      case "own": this.#bar(x, Math.max(3, x2 - x), y, h, p["ask-25"], p.ask); break;
+      case "sync": this.#sync(item, left, right, y, h); break;
+      case "tick":
+        c.fillStyle = p.text3;
+        c.fillRect(left, y, 1, h);
+        break;
+      case "band":
+        c.fillStyle = item.c === "bad" ? p.bad : p["band-wide"];
+        if (item.c === "bad") c.globalAlpha = 0.18;
+        c.fillRect(left, y, Math.max(1, right - left), h);
+        c.globalAlpha = 1;
+        c.fillStyle = p.band;
+        c.fillRect(left, y, 1, h);
+        if (right > left + 1) c.fillRect(right - 1, y, 1, h);
+        break;
+      case "hair":
+        c.fillStyle = p.band;
+        c.fillRect(left, y, 1, h);
+        break;
+      case "tint":
+        c.fillStyle = p.tint;
+        c.fillRect(left, y, right - left, h);
+        break;
+      case "bar":
+      case "failed":
+        c.fillStyle = p.glob;
+        if (item.k === "failed") {
+          c.strokeStyle = p.glob;
+          c.lineWidth = 1;
+          c.strokeRect(left + 0.5, y + 0.5, Math.max(3, right - left - 1), h - 1);
+        } else c.fillRect(left, y, Math.max(2, right - left), h);
+        break;
+      case "progress": this.#progress(item, left, right, y, h); break;
+      case "stream":
+        c.fillStyle = p.found;
+        c.fillRect(left, y - 1, right - left, 2);
+        break;
+      case "down": this.#line(left, right, y, p.lost, 2, [5, 4]); break;
+      case "alone": this.#line(left, right, y, p.text3, 2, [2, 4]); break;
+      case "try":
+        c.beginPath();
+        c.arc(x, y, (item.s ?? 7) / 2, 0, Math.PI * 2);
+        c.fillStyle = p.ground;
+        c.fill();
+        c.lineWidth = 1.6;
+        c.strokeStyle = p.lost;
+        c.stroke();
+        break;
+      case "hatch": this.#hatch(item, left, right, y, h); break;
+      case "text": this.#text(item, x, y); break;
+      case "say": this.#say(item, x, y); break;
+      case "elbow": this.#elbow(x, y, x2, h + (y - item.y)); break;
+      case "focus":
+        c.strokeStyle = p.focus;
+        c.lineWidth = 1.5;
+        c.strokeRect(left - 4, y - (item.s ?? 20) / 2, Math.max(8, right - left + 8), item.s ?? 20);
+        break;
+      default:
+    }
+  }
+
+  /** @param {number} x @param {number} x2 @param {number} y @param {string} color @param {number} width @param {number[]} dash */
+  #line(x, x2, y, color, width, dash) {
+    const { c } = this;
+    const left = Math.max(-EDGE, x);
+    c.beginPath();
+    c.setLineDash(dash);
+    // The pattern sticks to time, not to the screen's edge.
+    c.lineDashOffset = left - x;
+    c.moveTo(left, y);
+    c.lineTo(x2, y);
+    c.lineWidth = width;
+    c.strokeStyle = color;
+    c.stroke();
+    c.setLineDash([]);
+    c.lineDashOffset = 0;
+  }
+
+  /** @param {number} x @param {number} w @param {number} y @param {number} h @param {string} fill @param {string|null} edge */
+  #bar(x, w, y, h, fill, edge) {
+    const { c, palette: p } = this;
+    const r = Math.min(1.6, w / 2);
+    c.beginPath();
+    c.roundRect(x, y, w, h, r);
+    c.strokeStyle = p.ground;
+    c.lineWidth = 2.5;
+    c.stroke();
+    if (edge) {
+      c.fillStyle = p.ground;
+      c.fill();
+    }
+    c.fillStyle = fill;
+    c.fill();
+    if (!edge) return;
+    c.strokeStyle = edge;
+    c.lineWidth = 1.3;
+    c.beginPath();
+    c.roundRect(x + 0.65, y + 0.65, Math.max(1.5, w - 1.3), h - 1.3, r);
+    c.stroke();
+  }
+
+  /** @param {Item} item @param {number} x @param {number} x2 @param {number} y @param {number} h */
+  #sync(item, x, x2, y, h) {
+    const { c, palette: p } = this;
+    c.fillStyle = p.sync;
+    c.fillRect(x, y, Math.max(1, x2 - x), h);
+    c.fillStyle = p["sync-edge"];
+    c.fillRect(x, y, 1, h);
+    if (item.x2 !== Infinity) c.fillRect(Math.max(x, x2 - 1), y, 1, h);
+    const frame = /** @type {Frame} */ (this.frame);
+    if (item.text && x2 - Math.max(x, 0) > 62 * frame.em) {
+      c.font = `${10 * frame.em}px ${p.font}`;
+      c.fillStyle = p.text3;
+      c.textAlign = "left";
+      c.textBaseline = "middle";
+      c.fillText(item.text, Math.max(x, 0) + 16 * frame.em, h > 60 ? y + 12 : y + h * 0.5);
+    }
+  }
+
+  /** @param {Item} item @param {number} x @param {number} x2 @param {number} y @param {number} h */
+  #progress(item, x, x2, y, h) {
+    const { c, palette: p } = this;
+    const frame = /** @type {Frame} */ (this.frame);
+    const now = /** @type {any} */ (frame).now ?? 0;
+    c.fillStyle = p[item.c ?? "glob"];
+    c.fillRect(x, y, Math.max(2, x2 - x), h);
+    if (x2 - Math.max(0, x) > 90 * frame.em) {
+      c.font = `600 ${11 * frame.em}px ${p.font}`;
+      c.fillStyle = item.c === "bad" ? p.ground : "#000";
+      c.textAlign = "left";
+      c.textBaseline = "middle";
+      c.fillText(`running, ${age(now - (item.t ?? now))}`, Math.max(0, x) + 6, y + h / 2 + 0.5);
+    }
+  }
+
+  /** Not known here. @param {Item} item @param {number} x @param {number} x2 @param {number} y @param {number} h */
+  #hatch(item, x, x2, y, h) {
+    const { c, palette: p } = this;
+    const frame = /** @type {Frame} */ (this.frame);
+    const left = Math.max(-2, x);
+    const right = Math.min(frame.width + 2, x2);
+    if (right <= left) return;
+    this.hatching ??= this.#pattern();
+    c.fillStyle = p.ground;
+    c.globalAlpha = 0.72;
+    c.fillRect(left, 0, right - left, frame.height);
+    c.globalAlpha = 1;
+    c.save();
+    c.beginPath();
+    c.rect(left, y, right - left, h);
+    c.clip();
+    c.translate(x % 9, 0);
+    c.fillStyle = this.hatching;
+    c.fillRect(left - 9, y, right - left + 18, h);
+    c.restore();
+    c.fillStyle = p.lost;
+    if (x > -2) c.fillRect(Math.round(x), y, 1, h);
+    if (x2 < frame.width + 2) c.fillRect(Math.round(x2) - 1, y, 1, h);
+    if (item.text) this.#pill(item.text, Math.min(Math.max((left + right) / 2, 80), frame.width - 80), y + 12 * frame.em);
+  }
+
+  #pattern() {
+    const { c, palette: p } = this;
+    const tile = document.createElement("canvas");
+    const ratio = c.getTransform().a || 1;
+    tile.width = tile.height = Math.round(9 * ratio);
+    const t = /** @type {CanvasRenderingContext2D} */ (tile.getContext("2d"));
+    t.scale(tile.width / 9, tile.height / 9);
+    t.strokeStyle = p.lost;
+    t.lineWidth = 1;
+    t.beginPath();
+    for (const shift of [-9, 0, 9]) {
+      t.moveTo(shift - 1, 10);
+      t.lineTo(shift + 10, -1);
+    }
+    t.stroke();
+    const pattern = /** @type {CanvasPattern} */ (c.createPattern(tile, "repeat"));
+    pattern.setTransform(new DOMMatrix().scale(9 / tile.width, 9 / tile.height));
+    return pattern;
+  }
+
+  /** @param {string} text @param {number} x middle @param {number} y middle */
+  #pill(text, x, y) {
+    const { c, palette: p } = this;
+    const { em, width } = /** @type {Frame} */ (this.frame);
+    c.font = `${11 * em}px ${p.font}`;
+    const half = c.measureText(text).width / 2 + 8 * em;
+    const at = Math.min(Math.max(x, half + 2), width - half - 2);
+    c.beginPath();
+    c.roundRect(at - half, y - 10 * em, half * 2, 20 * em, 4);
+    c.fillStyle = p.ground;
+    c.fill();
+    c.strokeStyle = p.lost;
+    c.lineWidth = 1;
+    c.stroke();
+    c.fillStyle = p.text;
+    c.textAlign = "center";
+    c.textBaseline = "middle";
+    c.fillText(text, at, y + 0.5);
+  }
+
+  /** @param {Item} item @param {number} x @param {number} y */
+  #text(item, x, y) {
+    const { c, palette: p } = this;
+    const { em } = /** @type {Frame} */ (this.frame);
+    if (!item.text) return;
+    c.font = `${item.c === "onbar" ? "600 " : ""}${(item.s ?? 11) * em}px ${p.font}`;
+    c.textAlign = item.align ?? "left";
+    c.textBaseline = "middle";
+    c.fillStyle = item.c === "onbar" ? "#000" : p[item.c ?? "text2"];
+    c.fillText(item.text, x, y);
+  }
+
+  /** Words beside a mark on a pill of ground; to its left when there is no room to its right. @param {Item} item @param {number} x @param {number} y */
+  #say(item, x, y) {
+    const { c, palette: p } = this;
+    const { em, width } = /** @type {Frame} */ (this.frame);
+    const text = item.text ?? "";
+    c.font = `500 ${12 * em}px ${p.font}`;
+    const w = c.measureText(text).width;
+    let left = x;
+    if (left + w > width - 6) left = Math.max(4, x - w - 24 * em);
+    if (x < 0) left = 6;
+    c.fillStyle = p.sel;
+    c.globalAlpha = 0.88;
+    c.beginPath();
+    c.roundRect(left - 4, y - 9 * em, w + 8, 18 * em, 4);
+    c.fill();
+    c.globalAlpha = 1;
+    c.fillStyle = p[item.c ?? "text"];
+    c.textAlign = "left";
+    c.textBaseline = "middle";
+    c.fillText(text, left, y + 0.5);
+  }
+
+  /** @param {number} x @param {number} y @param {number} x2 @param {number} y2 */
+  #elbow(x, y, x2, y2) {
+    const { c, palette: p } = this;
+    c.beginPath();
+    c.moveTo(x, y);
+    c.lineTo(x, y2);
+    c.lineTo(x2, y2);
+    c.lineWidth = 1.5;
+    c.strokeStyle = p.text;
+    c.stroke();
+  }
+
+  /** Rows, groups and the selected lane's ground. @param {Frame} frame */
+  #grid(frame) {
+    const { c, palette: p } = this;
+    c.save();
+    c.beginPath();
+    c.rect(0, frame.top, frame.width, frame.height - frame.top);
+    c.clip();
+    for (const row of frame.lanes) {
+      const y = row.y + frame.top - frame.scroll;
+      if (!row.lane) c.fillStyle = p.page;
+      else if (row.tall) c.fillStyle = p.sel;
+      else continue;
+      c.fillRect(0, y, frame.width, row.h);
+    }
+    c.restore();
+  }
+
+  /** Ruler, global relists, stream. @param {DrawList} list @param {Frame} frame */
+  #heads(list, frame) {
+    const { c, palette: p } = this;
+    const { heads } = frame;
+    c.fillStyle = p.ground;
+    c.fillRect(0, 0, frame.width, frame.top);
+    c.fillStyle = p.line;
+    c.fillRect(0, heads.ruler - 1, frame.width, 1);
+    c.font = `${11 * frame.em}px ${p.font}`;
+    c.textBaseline = "middle";
+    c.textAlign = "left";
+    for (const { x, text } of frame.ruler) {
+      c.fillStyle = p.line2;
+      c.fillRect(Math.round(x), heads.ruler - 7, 1, 6);
+      c.fillStyle = p.text3;
+      c.fillText(text, Math.round(x) + 4, heads.ruler / 2);
+    }
+    c.save();
+    c.beginPath();
+    c.rect(0, heads.ruler, frame.width, frame.top - heads.ruler);
+    c.clip();
+    for (const layer of list.rows) this.#layer(layer, 0, 0, frame.top);
+    // What is not known is not known in these rows either.
+    for (const item of list.lanes[12]) {
+      const right = item.x2 === Infinity ? frame.nowX : (item.x2 ?? 0) + frame.shift;
+      this.#hatch({ ...item, text: "" }, item.x + frame.shift, right, heads.ruler, frame.top - heads.ruler);
+    }
+    c.restore();
+    c.fillStyle = p.line2;
+    c.fillRect(0, frame.top - 1, frame.width, 1);
+    if (!frame.narrow) c.fillRect(0, 0, 1, frame.height);
+  }
+
+  /** The present: a line with a small triangle; after it nothing is known yet. @param {Frame} frame */
+  #present(frame) {
+    const { c, palette: p } = this;
+    if (frame.frozen) {
+      this.#hatch({ k: "hatch", x: 0, y: 0, text: frame.frozen }, frame.nowX, frame.width + 9, frame.heads.ruler, frame.height - frame.heads.ruler);
+    }
+    const x = Math.round(frame.nowX);
+    if (x < -8 || x > frame.width + 8) return;
+    c.fillStyle = p.text2;
+    c.fillRect(x, frame.heads.ruler - 4, 1, frame.height);
+    c.beginPath();
+    c.moveTo(x - 4.5, frame.heads.ruler - 9);
+    c.lineTo(x + 5.5, frame.heads.ruler - 9);
+    c.lineTo(x + 0.5, frame.heads.ruler - 3);
+    c.closePath();
+    c.fill();
+  }
+
+  /** A ring around the mark under the keyboard's cursor. @param {Item} item @param {number} dy */
+  #focus(item, dy) {
+    const { c, palette: p } = this;
+    const frame = /** @type {Frame} */ (this.frame);
+    const half = (item.s ?? 6) / 2 + 4;
+    const x = item.x + frame.shift;
+    const x2 = item.x2 === undefined ? x : Math.min(frame.nowX, item.x2 + frame.shift);
+    const y = item.h === undefined ? item.y + dy - half : item.y + dy - 3;
+    const h = item.h === undefined ? half * 2 : item.h + 6;
+    const left = item.x2 === undefined ? x - half : x - 4;
+    c.beginPath();
+    c.roundRect(left, y, Math.max(half * 2, x2 - left + 4), h, 4);
+    c.lineWidth = 2;
+    c.strokeStyle = p.focus;
+    c.stroke();
+  }
+}

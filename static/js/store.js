@@ -1,0 +1,370 @@
+// @ts-check
+/**
+ * Everything this page knows: the newest records, bounded, and what they add up to.
+ *
+ * Records come in order of `seq`. What is older than the oldest kept record is not known here; a
+ * hole between two records is a gap. Chains are tied by the engine's numbers: event -> request ->
+ * relist -> lifecycle events.
+ *
+ * @typedef {import("./types.js").Rec} Rec
+ * @typedef {import("./types.js").Message} Message
+ * @typedef {import("./types.js").SessionState} SessionState
+ * @typedef {import("./types.js").PodRow} PodRow
+ * @typedef {import("./lane.js").Ask} Ask
+ * @typedef {import("./lane.js").Relist} Relist
+ * @typedef {import("./lane.js").Stop} Stop
+ * @typedef {import("./lane.js").Find} Find
+ * @typedef {{from: number, to: number|null, state: string, meaning: string, seq: number, tries: number[]}} Stretch
+ *   A stretch of the event stream's life: connected, down, or off.
+ * @typedef {{from: number, to: number, hop: string, count: number, reason: string, seq: number}} Hole
+ */
+import { Lane } from "./lane.js";
+
+export const CAPACITY = 40_000;
+
+export class Store {
+  /** @param {number} capacity records kept */
+  constructor(capacity = CAPACITY) {
+    this.capacity = capacity;
+    /** @type {SessionState|null} */
+    this.state = null;
+    this.session = "";
+    /** Counts changes: a picture of revision n is still right while this is n. */
+    this.revision = 0;
+    this.lastSeq = 0;
+    /** Older records than the oldest here exist or existed. */
+    this.truncated = false;
+    this.#clear();
+  }
+
+  #clear() {
+    /** @type {Rec[]} */ this.records = [];
+    /** @type {Map<string, Lane>} */ this.lanes = new Map();
+    /** @type {Map<number, Relist>} */ this.relists = new Map();
+    /** @type {Map<number, Ask>} */ this.asks = new Map();
+    /** @type {Map<number, Stop>} */ this.stops = new Map();
+    /** Global relists in order. @type {Relist[]} */ this.globals = [];
+    /** Every event of the stream, for its row. @type {{t: number, seq: number, rec: Rec}[]} */ this.ticks = [];
+    /** @type {Find[]} */ this.finds = [];
+    /** @type {Stretch[]} */ this.stretches = [];
+    /** @type {Hole[]} */ this.gaps = [];
+    /** Started containers by id: when the stream said so. @type {Map<string, number>} */ this.startedAt = new Map();
+    this.longestGlobal = 0;
+  }
+
+  /** Where to resume from: {session, since}; since 0 asks for a snapshot. */
+  resume() {
+    return { session: this.session, since: this.state ? this.lastSeq : 0 };
+  }
+
+  /** Take a message. @param {Message} message */
+  apply(message) {
+    switch (message.type) {
+      case "hello":
+        if (message.session !== this.session) {
+          this.session = message.session;
+          this.state = null;
+          this.lastSeq = 0;
+          this.#clear();
+        }
+        break;
+      case "snapshot": this.#snapshot(message); break;
+      case "batch": this.#batch(message); break;
+      case "state": this.#take(message.state); break;
+      default: return;
+    }
+    this.revision += 1;
+  }
+
+  /** @param {SessionState} state */
+  #take(state) {
+    this.state = state;
+    this.session = state.session;
+    const stream = state.engine.stream;
+    if (!this.stretches.length) {
+      this.stretches.push({ from: stream.since_t, to: null, state: stream.state, meaning: stream.meaning, seq: 0, tries: [] });
+    }
+  }
+
+  /** @param {import("./types.js").SnapshotMessage} message */
+  #snapshot(message) {
+    const first = message.records.length ? message.records[0].seq : message.seq + 1;
+    const kept = this.session === message.state.session ? this.records.filter((rec) => rec.seq < first) : [];
+    const last = kept[kept.length - 1];
+    this.#clear();
+    for (const pod of message.pods) this.#row(pod);
+    for (const rec of kept) this.#add(rec);
+    if (last && last.seq + 1 < first && message.records.length) {
+      this.#hole(last, message.records[0], first - last.seq - 1);
+    }
+    for (const rec of message.records) this.#add(rec);
+    for (const pod of message.pods) this.#settle(pod);
+    this.truncated = message.truncated && !kept.length;
+    this.lastSeq = message.seq;
+    this.#take(message.state);
+  }
+
+  /** @param {import("./types.js").BatchMessage} message */
+  #batch(message) {
+    const last = this.records[this.records.length - 1];
+    if (message.first > this.lastSeq + 1 && last && message.records.length) {
+      this.#hole(last, message.records[0], message.first - this.lastSeq - 1);
+    }
+    for (const rec of message.records) if (rec.seq > this.lastSeq) this.#add(rec);
+    this.lastSeq = Math.max(this.lastSeq, message.last);
+    if (this.records.length > this.capacity * 1.1) this.#prune();
+  }
+
+  /** @param {Rec} last @param {Rec} next @param {number} count */
+  #hole(last, next, count) {
+    this.gaps.push({ from: last.t, to: next.t, hop: "viewer", count, seq: next.seq, reason: "This page did not get these records." });
+  }
+
+  /** A pod of the snapshot, before its records. @param {PodRow} pod */
+  #row(pod) {
+    const lane = this.lane(pod.uid, pod.seen_t);
+    lane.name = pod.name;
+    lane.namespace = pod.namespace;
+    lane.seenT = pod.seen_t;
+    lane.lastT = pod.last_t;
+    lane.error = pod.error;
+  }
+
+  /** What only the snapshot knows, after its records. @param {PodRow} pod */
+  #settle(pod) {
+    const lane = this.lane(pod.uid, pod.seen_t);
+    lane.goneT = pod.gone_t;
+    lane.running = pod.running;
+    if (!lane.cached.length) lane.cached.push({ t: pod.seen_t, seq: 0, running: pod.running, before: null });
+    const last = lane.syncs[lane.syncs.length - 1];
+    if (pod.syncing && (!last || last.to !== null)) {
+      lane.syncs.push({ seq: 0, from: this.records.length ? this.records[0].t : pod.last_t, to: null, rec: null });
+    }
+  }
+
+  /** The pod's lane, made if need be. @param {string} uid @param {number} t */
+  lane(uid, t) {
+    let lane = this.lanes.get(uid);
+    if (!lane) {
+      lane = new Lane(uid, t);
+      this.lanes.set(uid, lane);
+    }
+    return lane;
+  }
+
+  /** @param {Rec} rec */
+  #add(rec) {
+    this.records.push(rec);
+    const lane = rec.uid ? this.lane(rec.uid, rec.t) : null;
+    lane?.touch(rec.t);
+    switch (rec.kind) {
+      case "pod_seen":
+        if (lane) {
+          lane.name = rec.name || lane.name;
+          lane.namespace = rec.namespace || lane.namespace;
+          lane.goneT = null;
+        }
+        break;
+      case "pod_gone": if (lane) this.#gone(lane, rec); break;
+      case "stream_event": this.#event(rec, lane); break;
+      case "event_ignored": this.ticks.push({ t: rec.t, seq: rec.seq, rec }); break;
+      case "request": this.#asked(rec, lane); break;
+      case "request_moved": this.#moved(rec, lane); break;
+      case "relist_started": this.#began(rec, lane); break;
+      case "relist_finished": this.#ended(rec, lane); break;
+      case "lifecycle": if (lane) this.#found(rec, lane); break;
+      case "pod_cached": lane?.addCached(rec); break;
+      case "pod_uncached": lane?.addUncached(rec); break;
+      case "sync_started": lane?.syncs.push({ seq: rec.seq, from: rec.t, to: null, rec: null }); break;
+      case "sync_finished": if (lane) this.#synced(rec, lane); break;
+      case "stream": this.#stream(rec); break;
+      case "gap":
+        this.gaps.push({ from: rec.from_t ?? rec.t, to: rec.t, hop: rec.hop ?? "", count: rec.count ?? 0, reason: rec.reason ?? "", seq: rec.seq });
+        break;
+      default: // Watching, runtime, health, pace, hung, note: rows of the table, no marks.
+    }
+  }
+
+  /** @param {Lane} lane @param {Rec} rec */
+  #gone(lane, rec) {
+    lane.goneT = rec.t;
+    lane.running = 0;
+    for (const stop of lane.stops) if (!stop.find) stop.moot = true;
+  }
+
+  /** @param {Rec} rec @param {Lane|null} lane */
+  #event(rec, lane) {
+    this.ticks.push({ t: rec.t, seq: rec.seq, rec });
+    if (!lane) return;
+    if (rec.type === "stopped") {
+      const stop = lane.addStop(rec);
+      if (typeof rec.event === "number") this.stops.set(rec.event, stop);
+      return;
+    }
+    lane.ticks.push({ t: rec.t, seq: rec.seq, rec });
+    if (rec.type === "started" && !rec.backlog && rec.container_id) this.startedAt.set(rec.container_id, rec.t);
+  }
+
+  /** @param {Rec} rec @param {Lane|null} lane @param {boolean} known @returns {Ask} */
+  #ask(rec, lane, known) {
+    const id = rec.request ?? 0;
+    let ask = this.asks.get(id);
+    if (!ask) {
+      ask = {
+        id, seq: rec.seq, t: rec.t, uid: rec.uid ?? "", source: rec.source ?? "", event: rec.event ?? null,
+        spans: [], end: null, endT: null, endSeq: null, relist: null, known,
+      };
+      this.asks.set(id, ask);
+      lane?.asks.push(ask);
+    }
+    return ask;
+  }
+
+  /** @param {Rec} rec @param {Lane|null} lane */
+  #asked(rec, lane) {
+    this.#go(this.#ask(rec, lane, true), rec.outcome ?? "queued", rec, lane);
+  }
+
+  /** @param {Rec} rec @param {Lane|null} lane */
+  #moved(rec, lane) {
+    const ask = this.#ask(rec, lane, false);
+    if (typeof rec.relist === "number") ask.relist = rec.relist;
+    this.#go(ask, rec.outcome ?? "queued", rec, lane);
+  }
+
+  /** @param {Ask} ask @param {string} outcome @param {Rec} rec @param {Lane|null} lane */
+  #go(ask, outcome, rec, lane) {
+    const open = ask.spans[ask.spans.length - 1];
+    if (open && open.to === null) open.to = rec.t;
+    if (outcome === "queued" || outcome === "released") ask.spans.push({ what: "waiting", from: rec.t, to: null });
+    else if (outcome === "held") ask.spans.push({ what: "held", from: rec.t, to: null });
+    else {
+      ask.end = outcome;
+      ask.endT = rec.t;
+      ask.endSeq = rec.seq;
+    }
+    if (lane) lane.longest.asks = Math.max(lane.longest.asks, rec.t - ask.t);
+  }
+
+  /** @param {Rec} rec @param {Lane|null} lane */
+  #began(rec, lane) {
+    /** @type {Relist} */
+    const relist = {
+      id: rec.relist ?? 0, seq: rec.seq, scope: rec.scope ?? "global", source: rec.source ?? "global", uid: rec.uid ?? null,
+      request: rec.request ?? null, from: rec.t, to: null, ok: null, done: null, waited: rec.waited_ns ?? null, finds: [],
+    };
+    this.relists.set(relist.id, relist);
+    if (relist.scope === "global") this.globals.push(relist);
+    else lane?.relists.push(relist);
+    const ask = relist.request === null ? undefined : this.asks.get(relist.request);
+    if (ask) {
+      const open = ask.spans[ask.spans.length - 1];
+      if (open && open.to === null) open.to = rec.t;
+      ask.end = "executed";
+      ask.endT = rec.t;
+      ask.relist = relist.id;
+    }
+  }
+
+  /** @param {Rec} rec @param {Lane|null} lane */
+  #ended(rec, lane) {
+    const id = rec.relist ?? 0;
+    let relist = this.relists.get(id);
+    if (!relist) {
+      this.#began({ ...rec, t: rec.started ?? rec.t }, lane);
+      relist = /** @type {Relist} */ (this.relists.get(id));
+    }
+    relist.to = relist.from + (rec.duration_ns ?? rec.t - relist.from);
+    relist.ok = rec.ok ?? true;
+    relist.done = rec;
+    const took = relist.to - relist.from;
+    if (relist.scope === "global") {
+      this.longestGlobal = Math.max(this.longestGlobal, took);
+      if (relist.ok) for (const each of this.lanes.values()) each.stops.length && this.#covered(each, relist);
+    } else if (lane) {
+      lane.longest.relists = Math.max(lane.longest.relists, took);
+      if (relist.ok && !rec.withheld) this.#covered(lane, relist);
+    }
+  }
+
+  /** A relist saw the pod and found nothing for these stops: they were known. @param {Lane} lane @param {Relist} relist */
+  #covered(lane, relist) {
+    for (let i = lane.stops.length - 1; i >= 0; i -= 1) {
+      const stop = lane.stops[i];
+      if (stop.t >= relist.from) continue;
+      if (stop.find || stop.moot) break;
+      if (!lane.syncingSince(relist.from)) stop.moot = true;
+    }
+  }
+
+  /** @param {Rec} rec @param {Lane} lane */
+  #found(rec, lane) {
+    const find = lane.addFind(rec);
+    const relist = this.relists.get(rec.relist ?? -1);
+    relist?.finds.push(find);
+    if (rec.delivery !== "filtered") this.finds.push(find);
+  }
+
+  /** @param {Rec} rec @param {Lane} lane */
+  #synced(rec, lane) {
+    let sync = lane.syncs[lane.syncs.length - 1];
+    if (!sync || sync.to !== null) {
+      sync = { seq: rec.seq, from: rec.t - (rec.duration_ns ?? 0), to: null, rec: null };
+      lane.syncs.push(sync);
+    }
+    sync.to = rec.t;
+    sync.rec = rec;
+    lane.longest.syncs = Math.max(lane.longest.syncs, rec.t - sync.from);
+  }
+
+  /** @param {Rec} rec */
+  #stream(rec) {
+    if (rec.renewed) return;
+    const phase = rec.state ?? "off";
+    const last = this.stretches[this.stretches.length - 1];
+    const down = phase !== "connected" && phase !== "off";
+    if (last && last.to === null && down && last.state !== "connected" && last.state !== "off") {
+      // Still down: another try, or another pause.
+      if (phase === "connecting") last.tries.push(rec.t);
+      last.meaning = rec.meaning || last.meaning;
+      return;
+    }
+    if (last && last.to === null) last.to = rec.t;
+    this.stretches.push({
+      from: rec.t, to: null, state: phase, meaning: rec.meaning ?? "", seq: rec.seq, tries: phase === "connecting" ? [rec.t] : [],
+    });
+  }
+
+  #prune() {
+    this.records.splice(0, this.records.length - this.capacity);
+    this.truncated = true;
+    const { seq } = this.records[0];
+    const young = (/** @type {{seq: number}} */ item) => item.seq >= seq;
+    for (const [uid, lane] of this.lanes) {
+      lane.prune(seq);
+      if (lane.goneT !== null && lane.isEmpty) this.lanes.delete(uid);
+    }
+    for (const [id, relist] of this.relists) if (!young(relist) && relist.to !== null) this.relists.delete(id);
+    for (const [id, ask] of this.asks) if (!young(ask) && ask.end !== null) this.asks.delete(id);
+    for (const [id, stop] of this.stops) if (!young(stop)) this.stops.delete(id);
+    for (const [id, t] of this.startedAt) if (t < this.records[0].t) this.startedAt.delete(id);
+    this.globals = this.globals.filter((relist) => young(relist) || relist.to === null);
+    this.ticks = this.ticks.filter(young);
+    this.finds = this.finds.filter(young);
+    this.gaps = this.gaps.filter(young);
+    this.stretches = this.stretches.filter((stretch) => stretch.to === null || stretch.to >= this.records[0].t);
+  }
+
+  /** The record with this number, if it is kept. @param {number} seq @returns {Rec|null} */
+  record(seq) {
+    const first = this.records.length ? this.records[0].seq : 0;
+    const guess = this.records[seq - first];
+    if (guess?.seq === seq) return guess;
+    return this.records.find((rec) => rec.seq === seq) ?? null;
+  }
+
+  /** Since when this page knows: time of the oldest record. */
+  get firstT() {
+    return this.records.length ? this.records[0].t : 0;
+  }
+}

@@ -1,0 +1,58 @@
+// @ts-check
+/**
+ * On narrow screens the parts of the page are tabs: Now, Timeline, Table, More. On wide ones only
+ * the list of latest stops is hidden and the rest stands side by side.
+ */
+import { byId, glyph, h, setChildren } from "./dom.js";
+import { isStop, lateness } from "./stats.js";
+import { findGlyph } from "./story.js";
+import { duration, exitMeaning, splitName, timeOfDay } from "./words.js";
+
+const LATEST = 8;
+
+export class Tabs {
+  /**
+   * @param {import("./store.js").Store} store @param {import("./clock.js").Clock} clock @param {() => boolean} utc
+   * @param {(view: "timeline"|"table") => void} showView @param {(seq: number) => void} select
+   */
+  constructor(store, clock, utc, showView, select) {
+    this.store = store;
+    this.clock = clock;
+    this.utc = utc;
+    this.select = select;
+    const main = byId("main");
+    const buttons = [.../** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll(".tabs button"))];
+    for (const button of buttons) {
+      button.addEventListener("click", () => {
+        const tab = button.dataset.tab ?? "timeline";
+        main.dataset.tab = tab;
+        for (const each of buttons) each.setAttribute("aria-pressed", String(each === button));
+        if (tab === "timeline" || tab === "table") showView(tab);
+      });
+    }
+  }
+
+  update() {
+    const list = byId("latest-list");
+    if (list.offsetParent === null) return;
+    const finds = [];
+    for (let i = this.store.finds.length - 1; i >= 0 && finds.length < LATEST; i -= 1) {
+      if (isStop(this.store.finds[i].rec)) finds.push(this.store.finds[i]);
+    }
+    const key = `${finds.map((find) => find.seq).join()}|${this.utc()}`;
+    setChildren(list, key, () => (finds.length ? finds.map((find) => this.#item(find)) : [h("li", { class: "quiet" }, "None yet.")]));
+  }
+
+  /** @param {import("./lane.js").Find} find */
+  #item(find) {
+    const { rec } = find;
+    const late = lateness(rec);
+    const [name] = splitName(this.store.lanes.get(rec.uid ?? "")?.label ?? "");
+    const exit = typeof rec.exit_code === "number" ? `exit ${rec.exit_code}, ${exitMeaning(rec.exit_code, rec.reason).short}` : "exit not known";
+    const button = h("button", { type: "button", class: "latest-item" }, glyph(findGlyph(rec)),
+      h("span", { class: "latest-name" }, h("b", {}, name), h("span", { class: "sub" }, exit)),
+      h("span", { class: "latest-time" }, h("b", {}, late === null ? "" : duration(late)), h("span", { class: "sub mono" }, timeOfDay(rec.wall, this.utc()))));
+    button.addEventListener("click", () => this.select(find.seq));
+    return h("li", {}, button);
+  }
+}

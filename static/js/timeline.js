@@ -1,0 +1,266 @@
+// @ts-check
+/**
+ * The timeline on the page: keeps the canvas up to date and turns what the reader does into moves
+ * of the window, the cursor and the selection.
+ *
+ * @typedef {import("./store.js").Store} Store
+ * @typedef {import("./layout.js").Item} Item
+ * @typedef {import("./layout.js").DrawList} DrawList
+ * @typedef {import("./lineup.js").Row} Row
+ * @typedef {{
+ *   store: Store, clock: import("./clock.js").Clock, view: import("./view.js").View,
+ *   lineup: import("./lineup.js").Lineup, off: Set<string>, select: (seq: number|null) => void,
+ *   moved: () => void, hover: (item: Item|null, x: number, y: number) => void, utc: () => boolean,
+ *   frozenT: () => number|null
+ * }} Host `moved`: the window moved by the reader's hand
+ */
+import { chainOf, extent } from "./chain.js";
+import { geometry } from "./layout-lane.js";
+import { hit, layout } from "./layout.js";
+import { rulerMarks } from "./layout-heads.js";
+import { Painter } from "./painter.js";
+import { onPaletteChange, readPalette, textScale } from "./palette.js";
+import { timeOfDay } from "./words.js";
+
+const LANES = { comfortable: [26, 25], compact: [18, 18], large: [34, 34] };
+const TALL = 136;
+/** Share of the window that a draw list covers beyond each edge. */
+const MARGIN = 0.35;
+
+export class Timeline {
+  /** @param {HTMLCanvasElement} canvas @param {HTMLElement} scroller @param {Host} host */
+  constructor(canvas, scroller, host) {
+    this.canvas = canvas;
+    this.scroller = scroller;
+    this.host = host;
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
+    this.painter = new Painter(context, readPalette());
+    this.context = context;
+    this.width = 0;
+    this.height = 0;
+    this.em = 1;
+    this.narrow = false;
+    /** @type {keyof typeof LANES} */
+    this.density = "comfortable";
+    /** @type {DrawList|null} */
+    this.list = null;
+    this.revision = -1;
+    /** @type {number|null} */
+    this.selected = null;
+    /** @type {import("./chain.js").Chain|null} */
+    this.chain = null;
+    /** The mark under the keyboard's cursor: its record. @type {number|null} */
+    this.cursor = null;
+    this.dirty = true;
+    this.key = "";
+    /** Called after each change of the rows. @type {(rows: Row[]) => void} */
+    this.onRows = () => {};
+    new ResizeObserver(() => this.#resize()).observe(canvas);
+    onPaletteChange(() => {
+      this.painter.setPalette(readPalette());
+      this.dirty = true;
+    });
+    scroller.addEventListener("scroll", () => { this.dirty = true; }, { passive: true });
+    this.#resize();
+  }
+
+  get heads() {
+    const { em } = this;
+    return { ruler: 26 * em, global: 30 * em, stream: 24 * em, queue: 0 };
+  }
+
+  get top() {
+    const heads = this.heads;
+    return heads.ruler + heads.global + heads.stream;
+  }
+
+  get laneHeight() {
+    const [small, wide] = LANES[this.density];
+    return (this.width > 1400 ? wide : small) * this.em;
+  }
+
+  #resize() {
+    const box = this.canvas.getBoundingClientRect();
+    const ratio = Math.min(3, devicePixelRatio || 1);
+    this.width = Math.max(1, box.width);
+    this.height = Math.max(1, box.height);
+    this.canvas.width = Math.round(this.width * ratio);
+    this.canvas.height = Math.round(this.height * ratio);
+    this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.painter.hatching = null;
+    this.em = textScale();
+    this.narrow = matchMedia("(max-width: 700px)").matches;
+    this.list = null;
+    this.dirty = true;
+  }
+
+  /** Select a record's chain, or nothing. @param {number|null} seq */
+  setSelected(seq) {
+    this.selected = seq;
+    this.cursor = seq ?? this.cursor;
+    this.chain = seq === null ? null : chainOf(this.host.store, seq);
+    this.list = null;
+    this.dirty = true;
+  }
+
+  /** The filter, a legend switch or the density changed. */
+  invalidate() {
+    this.list = null;
+    this.dirty = true;
+  }
+
+  /** Draw if anything changed. @returns {boolean} whether it drew */
+  frame() {
+    const { store, clock, view } = this.host;
+    const frozen = this.host.frozenT();
+    const now = frozen ?? clock.now();
+    const shown = frozen === null ? now : now + Math.min(clock.now() - now, view.span * 0.22);
+    if (!(this.dirty || view.following || store.revision !== this.revision)) return false;
+    if (this.canvas.offsetParent === null) return false;
+    const [from, to] = view.window(shown);
+    const scale = this.width / (to - from);
+    if (store.revision !== this.revision && this.selected !== null) this.chain = chainOf(store, this.selected);
+    this.#arrange(now, from);
+    const scroll = this.scroller.scrollTop;
+    const room = this.height - this.top;
+    const key = `${scale}|${Math.round(scroll / 200)}|${this.rowsKey}|${[...this.host.off].join()}`;
+    const margin = (to - from) * MARGIN;
+    const { list } = this;
+    const fresh = list && key === this.key && store.revision === this.revision && list.from <= from && list.to >= to;
+    if (!fresh) {
+      this.list = layout({
+        store, from: from - margin, to: to + margin, scale, off: this.host.off, chain: this.chain, now, em: this.em,
+        rows: this.host.lineup.visible(scroll - 300, scroll + room + 300), label: this.narrow ? 18 * this.em : 0,
+        heads: this.heads, quietFrom: from, height: room,
+      });
+      this.key = key;
+    }
+    this.revision = store.revision;
+    const drawn = /** @type {DrawList} */ (this.list);
+    const shift = (drawn.origin - from) * scale;
+    const utc = this.host.utc();
+    const frame = {
+      width: this.width, height: this.height, top: this.top, scroll, shift, nowX: (now - from) * scale, now, em: this.em,
+      lanes: this.host.lineup.visible(scroll, scroll + room), heads: this.heads, focus: this.#cursorItem(),
+      ruler: rulerMarks(clock.wall(from), clock.wall(to), this.width, this.em, (wall, digits) => timeOfDay(wall, utc, digits))
+        .map((mark) => ({ x: (mark.at - clock.wall(from)) * scale, text: mark.text })),
+      narrow: this.narrow, frozen: frozen === null ? "" : "frozen", cursorX: null,
+    };
+    this.last = { from, scale, shift, nowX: frame.nowX, now };
+    this.painter.paint(drawn, frame);
+    this.dirty = false;
+    return true;
+  }
+
+  /** @param {number} now @param {number} from */
+  #arrange(now, from) {
+    const { lineup, store } = this.host;
+    lineup.arrange(store, {
+      now, from, lane: this.laneHeight, heading: 22 * this.em, tall: TALL * this.em, label: this.narrow ? 18 * this.em : 0,
+      selected: this.chain?.lane?.uid ?? null, top: this.scroller.scrollTop, view: this.height - this.top,
+    });
+    const key = lineup.rows.map((row) => `${row.lane?.uid ?? row.group}:${row.h}`).join();
+    if (key !== this.rowsKey) {
+      this.rowsKey = key;
+      this.onRows(lineup.rows);
+    }
+  }
+
+  /** What is at a point of the canvas, CSS px. @param {number} x @param {number} y */
+  at(x, y) {
+    if (!this.list || !this.last) return null;
+    const left = x - this.last.shift;
+    const nowX = this.last.nowX - this.last.shift;
+    if (y < this.top) return hit(this.list.rows, left, y, nowX);
+    return hit(this.list.lanes, left, y - this.top + this.scroller.scrollTop, nowX);
+  }
+
+  /** @param {number} x CSS px @returns {number} time */
+  timeAt(x) {
+    return this.last ? this.last.from + x / this.last.scale : 0;
+  }
+
+  /** All marks that the keyboard can reach, lane by lane. @returns {Item[]} */
+  marks() {
+    if (!this.list || !this.last) return [];
+    const { shift } = this.last;
+    return this.list.lanes.flat().filter((item) => item.seq && item.uid && item.k !== "run" && item.k !== "dots"
+      && item.k !== "tail" && item.k !== "tick" && item.x + shift >= 0 && item.x + shift <= this.width);
+  }
+
+  /** @returns {Item|null} */
+  #cursorItem() {
+    if (this.cursor === null || document.activeElement !== this.canvas || !this.list) return null;
+    for (const layers of [this.list.lanes, this.list.rows]) {
+      for (let z = layers.length - 1; z >= 0; z -= 1) {
+        const found = layers[z].find((item) => item.seq === this.cursor && item.k !== "tail");
+        if (found) return found;
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Move the cursor: left and right along a lane, up and down to the nearest mark of another lane.
+   * @param {"left"|"right"|"up"|"down"} direction
+   * @returns {Item|null}
+   */
+  step(direction) {
+    const marks = this.marks();
+    if (!marks.length) return null;
+    const here = marks.find((item) => item.seq === this.cursor);
+    let next;
+    if (!here) next = marks.reduce((a, b) => (b.x > a.x ? b : a));
+    else if (direction === "left" || direction === "right") {
+      const sign = direction === "left" ? -1 : 1;
+      const order = (/** @type {Item} */ item) => item.x + item.y * 1e-4;
+      const side = marks.filter((item) => item.uid === here.uid && item.seq !== here.seq && (order(item) - order(here)) * sign > 0);
+      next = side.sort((a, b) => (order(a) - order(b)) * sign)[0];
+    } else {
+      const rows = this.host.lineup.rows.filter((row) => row.lane);
+      const index = rows.findIndex((row) => row.lane?.uid === here.uid);
+      const others = direction === "up" ? rows.slice(0, Math.max(0, index)).reverse() : rows.slice(index + 1);
+      for (const row of others) {
+        const inLane = marks.filter((item) => item.uid === row.lane?.uid);
+        if (!inLane.length) continue;
+        next = inLane.reduce((a, b) => (Math.abs(b.x - here.x) < Math.abs(a.x - here.x) ? b : a));
+        break;
+      }
+    }
+    if (next?.seq) {
+      this.cursor = next.seq;
+      this.#intoSight(next.uid);
+      this.dirty = true;
+    }
+    return next ?? null;
+  }
+
+  /** @param {string|undefined} uid */
+  #intoSight(uid) {
+    const row = this.host.lineup.rows.find((each) => each.lane?.uid === uid);
+    if (!row) return;
+    const room = this.height - this.top;
+    if (row.y < this.scroller.scrollTop) this.scroller.scrollTop = row.y;
+    else if (row.y + row.h > this.scroller.scrollTop + room) this.scroller.scrollTop = row.y + row.h - room;
+  }
+
+  /** Zoom so that the selected chain fills a third of the window. */
+  zoomToChain() {
+    if (!this.chain) return;
+    const now = this.host.clock.now();
+    const [from, to] = extent(this.chain, now);
+    this.host.view.show(from, to, now);
+    this.host.moved();
+    this.invalidate();
+  }
+
+  /** For tests: sizes in force. */
+  get metrics() {
+    return geometry(this.laneHeight, this.em);
+  }
+}
+
+/** @type {string} */
+Timeline.prototype.rowsKey = "";
+/** @type {{from: number, scale: number, shift: number, nowX: number, now: number}|null} */
+Timeline.prototype.last = null;

@@ -1,0 +1,81 @@
+// @ts-check
+/** The window onto time: how much of it, and whether it follows the present. All in ns. */
+
+export const SHORTEST = 2e6;
+export const LONGEST = 2 * 3600e9;
+/** Room to the right of the present, as a share of the span. */
+const LEAD = 0.014;
+
+export class View {
+  constructor() {
+    this.span = 60e9;
+    /** Right edge, or null while it follows the present. @type {number|null} */
+    this.end = null;
+    /** How long the present may run on after the last message (ns), set by the page. */
+    this.frozenAt = /** @type {number|null} */ (null);
+  }
+
+  get following() {
+    return this.end === null;
+  }
+
+  /** @param {number} now @returns {[number, number]} from, to */
+  window(now) {
+    const end = this.end ?? now + this.span * LEAD;
+    return [end - this.span, end];
+  }
+
+  follow() {
+    this.end = null;
+  }
+
+  /** @param {number} now */
+  pause(now) {
+    this.end ??= now + this.span * LEAD;
+  }
+
+  /**
+   * Show more or less time. The moment `at` stays where it is; while following, the present does.
+   * @param {number} factor above 1: more time in view @param {number} now @param {number|null} at
+   */
+  zoom(factor, now, at = null) {
+    const span = Math.min(LONGEST, Math.max(SHORTEST, this.span * factor));
+    if (this.end !== null) {
+      const fixed = at ?? this.end - this.span / 2;
+      this.end = fixed + (this.end - fixed) * (span / this.span);
+    } else if (at !== null && now - at > this.span * 0.15) {
+      // Zooming in on the past stops following: else the moment would slide away.
+      const [, end] = this.window(now);
+      this.end = at + (end - at) * (span / this.span);
+    }
+    this.span = span;
+    this.#clamp(now);
+  }
+
+  /** @param {number} dt ns; positive goes towards the present @param {number} now */
+  pan(dt, now) {
+    const [, end] = this.window(now);
+    this.end = end + dt;
+    this.#clamp(now);
+  }
+
+  /** Show from `from` to `to`, with room around. @param {number} from @param {number} to @param {number} now */
+  show(from, to, now) {
+    this.span = Math.min(LONGEST, Math.max(20e6, (to - from) * 3));
+    this.end = (from + to) / 2 + this.span / 2;
+    this.#clamp(now);
+  }
+
+  /** Bring a moment into view without another span. @param {number} t @param {number} now */
+  reveal(t, now) {
+    const [from, to] = this.window(now);
+    if (t >= from + this.span * 0.02 && t <= to - this.span * 0.02) return;
+    this.end = t + this.span * 0.5;
+    this.#clamp(now);
+  }
+
+  /** Never more than a lead ahead of the present. @param {number} now */
+  #clamp(now) {
+    if (this.end !== null) this.end = Math.min(this.end, now + this.span * 0.5);
+  }
+}

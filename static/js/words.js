@@ -1,0 +1,181 @@
+// @ts-check
+/** How numbers, times and findings are said. Pure functions; all durations in nanoseconds. */
+
+/** @typedef {import("./types.js").Rec} Rec */
+
+const NBSP = "\u00a0";
+const US = 1e3;
+const MS = 1e6;
+const S = 1e9;
+
+/** @param {number} value */
+function twoDigits(value) {
+  if (value >= 9.95) return value.toFixed(0);
+  return value >= 0.995 || value === 0 ? value.toFixed(1) : value.toFixed(2);
+}
+
+/**
+ * Two significant digits and a unit: "4.1 ms", "640 ms", "1.2 s", "3 min 12 s", "2 h 14 min".
+ * @param {number|null|undefined} ns
+ */
+export function duration(ns) {
+  if (ns === null || ns === undefined || !Number.isFinite(ns)) return "not known";
+  const abs = Math.abs(ns);
+  if (abs < 0.1 * MS) return `${Math.round(abs / US)}${NBSP}µs`;
+  if (abs < 999.5 * MS) return `${twoDigits(abs / MS)}${NBSP}ms`;
+  if (abs < 59.5 * S) return `${twoDigits(abs / S)}${NBSP}s`;
+  const whole = Math.round(abs / S);
+  /** @type {[number, string][]} */
+  const units = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+  for (let i = 0; i < units.length - 1; i += 1) {
+    const [size, name] = units[i];
+    const [small, smallName] = units[i + 1];
+    if (whole >= size) {
+      const rest = Math.floor((whole % size) / small);
+      const head = `${Math.floor(whole / size)}${NBSP}${name}`;
+      return rest ? `${head}${NBSP}${rest}${NBSP}${smallName}` : head;
+    }
+  }
+  return `${whole}${NBSP}s`;
+}
+
+/** An age that ticks: like a duration, but never finer than 0.1 s. @param {number} ns */
+export function age(ns) {
+  const s = Math.max(0, ns) / S;
+  if (s < 9.95) return `${s.toFixed(1)}${NBSP}s`;
+  return duration(Math.round(s) * S);
+}
+
+/** @param {number} n @param {string} one @param {string} [many] */
+export function count(n, one, many) {
+  return `${n.toLocaleString("en-US")}${NBSP}${n === 1 ? one : many ?? `${one}s`}`;
+}
+
+/** @param {number} bytes */
+export function bytes(bytes) {
+  if (bytes >= 1e6) return `${twoDigits(bytes / 1e6)}${NBSP}MB`;
+  return bytes >= 1e3 ? `${twoDigits(bytes / 1e3)}${NBSP}kB` : `${Math.round(bytes)}${NBSP}B`;
+}
+
+const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
+
+/**
+ * A time of day. @param {number} wall ns since 1970 @param {boolean} utc
+ * @param {number} digits of the second: 0, 3 or 4
+ */
+export function timeOfDay(wall, utc, digits = 0) {
+  const date = new Date(wall / MS);
+  if (Number.isNaN(date.getTime())) return "not known";
+  const [h, m, s] = utc
+    ? [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()]
+    : [date.getHours(), date.getMinutes(), date.getSeconds()];
+  const clock = `${two(h)}:${two(m)}:${two(s)}`;
+  if (!digits) return clock;
+  const fraction = ((wall / S) % 1 + 1) % 1;
+  return `${clock}.${String(Math.floor(fraction * 10 ** digits)).padStart(digits, "0")}`;
+}
+
+/** The zone that times are written in. @param {boolean} utc @param {Date} [at] */
+export function zone(utc, at = new Date()) {
+  if (utc) return "UTC";
+  const minutes = -at.getTimezoneOffset();
+  if (minutes === 0) return "UTC+0";
+  const sign = minutes < 0 ? "−" : "+";
+  const abs = Math.abs(minutes);
+  return `UTC${sign}${Math.floor(abs / 60)}${abs % 60 ? `:${two(abs % 60)}` : ""}`;
+}
+
+const SIGNALS = /** @type {Record<number, string>} */ ({
+  1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS",
+  8: "SIGFPE", 9: "SIGKILL", 10: "SIGUSR1", 11: "SIGSEGV", 12: "SIGUSR2", 13: "SIGPIPE",
+  14: "SIGALRM", 15: "SIGTERM", 24: "SIGXCPU", 25: "SIGXFSZ", 31: "SIGSYS",
+});
+
+/**
+ * What an exit code means, short (for rows) and as a sentence (for the drawer).
+ * Out of memory only if the runtime says so: 137 alone is any SIGKILL.
+ * @param {number|null|undefined} code @param {string} [reason]
+ * @returns {{short: string, long: string}}
+ */
+export function exitMeaning(code, reason = "") {
+  if (reason === "OOMKilled") {
+    return { short: "out of memory", long: "Killed by SIGKILL: out of memory." };
+  }
+  if (code === null || code === undefined) {
+    return { short: "not known", long: "The exit code is not known." };
+  }
+  switch (code) {
+    case 0: return { short: "finished", long: "Finished without an error." };
+    case 1: return { short: "error", long: "Ended with an error of its own." };
+    case 126: return { short: "not executable", long: "The command could not be executed." };
+    case 127: return { short: "not found", long: "The command was not found." };
+    case 128: return { short: "could not start", long: "The runtime could not start it." };
+    case 255: return { short: "error", long: "Ended with an error, or a code out of range." };
+  }
+  if (code === 137) {
+    return {
+      short: "killed",
+      long: "Killed by SIGKILL. The runtime does not say out of memory: someone killed it, often after the grace period.",
+    };
+  }
+  if (code > 128 && code <= 192) {
+    const name = SIGNALS[code - 128] ?? `signal ${code - 128}`;
+    const word = /** @type {Record<string, string>} */ ({
+      SIGTERM: "terminated", SIGSEGV: "segfault", SIGABRT: "aborted", SIGINT: "interrupted",
+    })[name] ?? name;
+    const long = /** @type {Record<string, string>} */ ({
+      SIGTERM: "Ended by SIGTERM: it was asked to stop.",
+      SIGSEGV: "Crashed: SIGSEGV, a bad memory access.",
+      SIGABRT: "Aborted itself: SIGABRT.",
+    })[name] ?? `Ended by ${name}.`;
+    return { short: word, long };
+  }
+  return { short: "error", long: "Ended with an error of its own." };
+}
+
+/** How a relist source is said. @param {string|undefined|null} source */
+export function foundBy(source) {
+  switch (source) {
+    case "evented_pleg": return "hint";
+    case "post_sync": return "after sync";
+    case "post_allocation": return "after resize";
+    case "global": return "global poll";
+    default: return "";
+  }
+}
+
+/** @param {number[]} values */
+export function median(values) {
+  if (!values.length) return null;
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** @param {number[]} values @param {number} q from 0 to 1 */
+export function quantile(values, q) {
+  if (!values.length) return null;
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
+}
+
+/** Why an event was ignored. @param {string|undefined} reason */
+export function ignoredBecause(reason) {
+  switch (reason) {
+    case "missing_sandbox_status": return "it has no sandbox status";
+    case "missing_metadata": return "its sandbox has no metadata";
+    case "missing_uid": return "it names no pod";
+    default: return "it could not be used";
+  }
+}
+
+/**
+ * A pod's name with its generated hash apart: ["cart", "7d9c6f5b8-4xk2p"].
+ * Only what looks like a ReplicaSet's or a Job's suffix is split; a StatefulSet's ordinal is not.
+ * @param {string} name @returns {[string, string]}
+ */
+export function splitName(name) {
+  const match = /^(.+?)-((?:[a-z0-9]{6,10}-)?(?=[a-z0-9]*[0-9])(?=[a-z0-9]*[a-z])[a-z0-9]{5})$/.exec(name)
+    ?? /^(.+?)-([a-z0-9]{6,10}-[a-z0-9]{5})$/.exec(name);
+  return match ? [match[1], match[2]] : [name, ""];
+}
