@@ -57,6 +57,9 @@ class Site:
         self.ended_after_s = 0.0
         """How long the server took to end once told to."""
         self.port = 0
+        self.engine: dict[str, object] = {}
+        """Fields of the engine's state that are to be as given."""
+        self.transport: httpx.AsyncBaseTransport | None = None
 
     @property
     def viewers(self) -> int:
@@ -76,7 +79,7 @@ class Site:
     def state(self) -> SessionState:
         """The header's state."""
         return session_state(
-            engine_state(self.journal.last_seq),
+            engine_state(self.journal.last_seq, **self.engine),
             viewers=self.hub.stats.viewers,
             last_seq=self.journal.last_seq,
         )
@@ -103,7 +106,14 @@ class Site:
     def client(self, **options: Any) -> httpx.AsyncClient:
         """An HTTP client that is admitted."""
         options.setdefault("headers", self.headers)
-        return httpx.AsyncClient(base_url=self.url, timeout=PATIENCE_S, trust_env=False, **options)
+        return httpx.AsyncClient(
+            base_url=self.url,
+            timeout=PATIENCE_S,
+            trust_env=False,
+            verify=False,  # nothing here is https, and loading certificates takes long
+            transport=self.transport,
+            **options,
+        )
 
     def watch(self, query: str = "", **options: Any) -> connect:
         """A WebSocket client; use with ``async with``."""
@@ -141,6 +151,15 @@ class Site:
             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
         ]
         await loop.sock_sendall(frozen, ("\r\n".join(lines) + "\r\n\r\n").encode())
+
+
+def standing(*, token: str | None = TOKEN, capacity: int = 100_000) -> Site:
+    """The same application without a server: its clients call it directly, which is quicker."""
+    site = Site(QUICK, capacity, token)
+    site.port = 7780
+    rules = access("127.0.0.1", site.port, token=token)
+    site.transport = httpx.ASGITransport(site.app(rules, None, None))
+    return site
 
 
 @asynccontextmanager
