@@ -94,7 +94,8 @@ class StreamKeeper:
         self._client = client
         self._clock = clock
         self._timing = timing or StreamTiming()
-        self._ring = ring or Ring()
+        # An empty ring is false.
+        self._ring = Ring() if ring is None else ring
         self._feeder = Feeder(self._ring, clock)
         self._count = client.count("GetContainerEvents")
         self._open: dict[int, Subscription] = {}
@@ -157,6 +158,8 @@ class StreamKeeper:
                 current.close()
                 current, successor = successor, None
                 self._renewed()
+                # What happened to it before it took over is looked at now.
+                self._changed.set()
             elif current.end is not None:
                 if successor is not None and current.end.code == "deadline":
                     # The successor was open in time; its grace time will tell.

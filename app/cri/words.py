@@ -20,7 +20,7 @@ class CallFailed(Exception):
     def __init__(self, method: str, code: Code, details: str, timeout_s: float) -> None:
         self.method = method
         self.code = code
-        self.details = shorten(details)
+        self.details = brief(details)
         super().__init__(sentence(method, code, self.details, timeout_s))
 
 
@@ -36,9 +36,19 @@ def shorten(text: str, limit: int = MAX_DETAILS) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def brief(details: str) -> str:
+    """A status' text, bounded; of C-core's chain of connection errors only the last link."""
+    return shorten(details.rpartition("last error: ")[2])
+
+
 def sentence(method: str, code: Code, details: str, timeout_s: float) -> str:
     """One or two sentences about a failed call, ending with where to look."""
     match code:
+        case Code.UNAVAILABLE if "timed out" in details:
+            return (
+                f"{method} did not reach the runtime: it accepts connections and says nothing. "
+                "It hangs: look at its log and at the node's disks."
+            )
         case Code.UNAVAILABLE:
             return (
                 f"{method} did not reach the runtime ({details}). "
@@ -85,5 +95,5 @@ def stream_end(code: Code, details: str, *, at_once: bool) -> End:
     if code is Code.OK:
         return End("immediate_eof" if at_once else "eof")
     if code in _ENDS:
-        return End(_ENDS[code], shorten(details))
-    return End("error", shorten(f"{code.name}: {details}"))
+        return End(_ENDS[code], brief(details))
+    return End("error", shorten(f"{code.name}: {brief(details)}"))
