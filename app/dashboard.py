@@ -12,7 +12,7 @@ from app.engine.records import AnyRecord
 from app.hub.hub import Hub
 from app.journal.journal import Journal
 from app.journal.projection import PodTable
-from app.journal.query import query
+from app.journal.query import newest_about
 from app.metrics.metrics import Metrics
 from app.metrics.own import Figures
 from app.resources import static_dir, templates_dir
@@ -93,7 +93,7 @@ class Dashboard:
         )
 
     def _pod_records(self, uid: str) -> tuple[AnyRecord, ...]:
-        return query(self._journal, limit=POD_STORY, uids={uid}).records
+        return newest_about(self._journal, uid, POD_STORY)
 
     def _figures(self) -> Figures:
         stats = self._hub.stats

@@ -69,6 +69,12 @@ def query(
     )
 
 
+def newest_about(journal: Journal, uid: str, limit: int) -> tuple[AnyRecord, ...]:
+    """The newest ``limit`` kept records about one pod, oldest first."""
+    found = [r for r in journal.since(0) if getattr(r, "uid", None) == uid]
+    return cast("tuple[AnyRecord, ...]", tuple(found[-limit:]))
+
+
 def _wanted(record: Record, uids: Set[str] | None, classes: Set[type[Record]] | None) -> bool:
     if classes is not None and type(record) not in classes:
         return False

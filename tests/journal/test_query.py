@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from app.engine import records
 from app.engine.records import AnyRecord, Record
 from app.journal.journal import Journal
-from app.journal.query import KINDS, query
+from app.journal.query import KINDS, newest_about, query
 from tests.build import chain, note, pod_seen, relist_started
 
 
@@ -108,6 +108,15 @@ def test_what_is_no_longer_kept_is_told(since: int, missed: int) -> None:
 def test_a_number_from_the_future_leads_back_to_the_present() -> None:
     page = query(journal_of(note(1)), since=99)
     assert (page.records, page.next, page.missed) == ((), 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("limit", "seqs"), [(1, [13]), (3, [4, 5, 13]), (100, [1, 2, 3, 4, 5, 13])]
+)
+def test_the_newest_records_about_a_pod(limit: int, seqs: list[int]) -> None:
+    journal = journal_of(*chain(1, 0, "u1"), *chain(2, 0, "u2"), note(), note(), pod_seen("u1"))
+    assert [record.seq for record in newest_about(journal, "u1", limit)] == seqs
+    assert newest_about(journal, "nobody", limit) == ()
 
 
 @settings(max_examples=80, deadline=None)
