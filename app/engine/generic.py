@@ -334,7 +334,8 @@ class GenericPleg:
         # The record moves on before the events are sent: a discarded one never comes again.
         self.records.advance(uid, pod)
         number = job.request.number if job.request is not None else None
-        finding = Finding(job.relist, job.source, number, self.due_t)
+        baseline = self.cache.time is None
+        finding = Finding(job.relist, job.source, number, self.due_t, baseline)
         for change in found:
             self.events.send(change, status, finding)
         if not found:

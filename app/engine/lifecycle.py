@@ -16,12 +16,14 @@ from app.engine.transitions import Change
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """The relist that found something; ``poll_due_t``: when the next global one would begin."""
+    """The relist that found something; ``poll_due_t``: when the next global one would begin;
+    ``baseline``: it is the session's first, so what it found may be any age."""
 
     relist: int
     source: RelistSource
     request: int | None
     poll_due_t: int | None
+    baseline: bool
 
 
 class StopEvents:
@@ -96,6 +98,7 @@ class LifecycleEvents:
                 request=found.request,
                 delivery=self._deliver(event_type, found.source),
                 poll_due_t=found.poll_due_t,
+                baseline=found.baseline,
             )
             out.show(self._died(record, known) if event_type == "ContainerDied" else record)
 
@@ -117,6 +120,7 @@ class LifecycleEvents:
                 request=found.request,
                 delivery=self._deliver("PodSync", found.source),
                 poll_due_t=found.poll_due_t,
+                baseline=found.baseline,
             )
         )
 

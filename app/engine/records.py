@@ -173,7 +173,8 @@ class Lifecycle(Record, frozen=True, tag="lifecycle"):
     whichever relist found it; ``after_ns`` is from its receipt to the finding (None for backlog).
     ``since_finished_ns`` is from the runtime's ``finished_at`` to the finding, by wall clock.
     ``poll_due_t``: when the next global relist would begin (monotonic ns), which would have
-    found it.
+    found it. ``baseline``: found by the session's first global relist, so nobody was late: it may
+    have happened long before plegscope was there.
     """
 
     type: EventType
@@ -196,6 +197,7 @@ class Lifecycle(Record, frozen=True, tag="lifecycle"):
     exit_code: int | None = None
     reason: str = ""
     poll_due_t: int | None = None
+    baseline: bool = False
 
 
 class PodCached(Record, frozen=True, tag="pod_cached"):
