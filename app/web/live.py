@@ -20,6 +20,9 @@ GOING_AWAY = 1001
 POLICY = 1008
 TRY_LATER = 1013
 
+STALLED_S = 1.0
+"""A connection that breaks while a frame has waited this long broke because nobody was reading."""
+
 _EXPECTS_NOTHING = "plegscope expects nothing from the page. Load it again."
 _ENDING = "plegscope is ending. Start it again, then load this page."
 
@@ -68,16 +71,19 @@ async def _race(socket: WebSocket, hub: Hub, viewer: Viewer) -> _End:
 
 async def _send(socket: WebSocket, hub: Hub, viewer: Viewer) -> _End:
     limits = hub.limits
+    clock = asyncio.get_running_loop().time
     in_flight = 0
     while (message := await viewer.take()) is not None:
         patience = limits.send_timeout + (in_flight + message.size) / limits.send_rate
+        began = clock()
         try:
             async with asyncio.timeout(patience):
                 await socket.send_text(message.text)
         except TimeoutError:
             return _End.STUCK
         except (WebSocketDisconnect, OSError):
-            return _End.GONE
+            # TCP_USER_TIMEOUT may have been the quicker one.
+            return _End.STUCK if clock() - began > STALLED_S else _End.GONE
         in_flight = message.size
         hub.stats.frames += 1
         hub.stats.bytes += message.size

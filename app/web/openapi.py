@@ -37,6 +37,9 @@ def _complete(
     structs = [*answers.values(), Problem]
     references, schemas = msgspec.json.schema_components(structs, ref_template=REF)
     by_struct = dict(zip(structs, references, strict=True))
+    for schema in schemas.values():
+        # Docstrings mark code in reStructuredText, OpenAPI in Markdown.
+        schema["description"] = schema.get("description", "").replace("``", "`")
     for (path, status), struct in answers.items():
         responses = document["paths"][path]["get"]["responses"]
         responses.setdefault(status, {"description": ""})

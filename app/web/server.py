@@ -20,7 +20,8 @@ SEND_BUFFER = 128 * 1024
 """A small buffer in the kernel, so that a viewer that does not read is noticed soon: the default
 hides megabytes, which is seconds."""
 BACKLOG = 128
-GRACEFUL_S = 3
+GRACEFUL_S = 1
+"""What requests that are being answered may take when the server ends."""
 CONNECTIONS = 512
 """Requests and viewers at a time; more are answered with 503."""
 GOODBYE = "plegscope was stopped. Start it again, then load this page."

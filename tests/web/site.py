@@ -54,6 +54,7 @@ class Site:
         )
         self.token = token
         self.shutdown = asyncio.Event()
+        self.ended = asyncio.Event()
         self.ended_after_s = 0.0
         """How long the server took to end once told to."""
         self.port = 0
@@ -178,16 +179,28 @@ async def serving(
     site.port = listener.getsockname()[1]
     rules = access("127.0.0.1", site.port, token=token, allow_hosts=allow_hosts)
     app = site.app(rules, pages, static)
+
+    async def run_server() -> None:
+        try:
+            await serve(app, listener, site.shutdown, hub=site.hub)
+        finally:
+            site.ended.set()
+
+    async def time_the_end() -> None:
+        await site.shutdown.wait()
+        began = time.monotonic()
+        await site.ended.wait()
+        site.ended_after_s = time.monotonic() - began
+
     async with asyncio.TaskGroup() as group:
         hub = group.create_task(site.hub.run())
-        server = group.create_task(serve(app, listener, site.shutdown, hub=site.hub))
+        group.create_task(run_server())
+        group.create_task(time_the_end())
         try:
             yield site
         finally:
-            began = time.monotonic()
             site.shutdown.set()
-            await asyncio.wait({server})
-            site.ended_after_s = time.monotonic() - began
+            await site.ended.wait()
             hub.cancel()
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
+from collections.abc import Callable, Coroutine
 from typing import Any
 
+import msgspec
 import pytest
 import uvloop
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from app.hub.limits import Limits
+from app.web import live, server
 from tests.build import HOSTILE, SESSION, pod_seen
 from tests.hub.reader import Picture
 from tests.web.site import PATIENCE_S, Site, read, read_until, serving
@@ -281,6 +284,32 @@ async def one_freezes() -> None:
         finally:
             frozen.close()
     assert site.ended_after_s < 2
+
+
+async def the_kernel_notices() -> int:
+    """The same with all patience in the world on our side; returns how many were dropped."""
+    patient = msgspec.structs.replace(FREEZING, send_timeout=3600)
+    async with serving(patient) as site, site.watch() as healthy:
+        frozen = site.freeze()
+        picture = Picture()
+        await follow(healthy, picture, until=0)
+        await site.freeze_in(frozen)
+        while site.viewers < 2:
+            await read_until(healthy, "state")
+        while site.viewers == 2:
+            site.happen(20, BULK)
+            await read_until(healthy, "state")
+        frozen.close()
+        return site.hub.stats.dropped
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_the_kernel_lets_go_of_one_that_freezes_as_well(
+    run: Callable[[Coroutine[Any, Any, int]], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "UNREAD_MS", 400)
+    monkeypatch.setattr(live, "STALLED_S", 0.1)
+    assert run(the_kernel_notices()) == 1
 
 
 async def gone(frozen: socket.socket) -> None:

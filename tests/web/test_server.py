@@ -148,6 +148,25 @@ async def test_the_end_is_quick_with_an_idle_connection_open() -> None:
     assert site.ended_after_s < 2
 
 
+async def test_the_end_is_quick_though_somebody_does_not_read_an_answer() -> None:
+    loop = asyncio.get_running_loop()
+    async with serving() as site:
+        site.happen(10_000, "x" * 2000)
+        with site.freeze() as frozen:
+            await loop.sock_connect(frozen, ("127.0.0.1", site.port))
+            lines = [
+                "GET /api/v1/records?limit=10000 HTTP/1.1",
+                f"Host: 127.0.0.1:{site.port}",
+                *(f"{name}: {value}" for name, value in site.headers.items()),
+            ]
+            await loop.sock_sendall(frozen, ("\r\n".join(lines) + "\r\n\r\n").encode())
+            assert (await loop.sock_recv(frozen, 100)).startswith(b"HTTP/1.1 200")
+            site.shutdown.set()
+            async with asyncio.timeout(PATIENCE_S):
+                await site.ended.wait()
+    assert site.ended_after_s < 2.5
+
+
 async def test_after_the_end_nobody_listens() -> None:
     async with serving() as site:
         port = site.port
