@@ -34,6 +34,9 @@ FOREVER = 1 << 62
 TAIL_NS = 5_000_000_000
 """How long after a renewal the two streams' events are still compared."""
 
+EARLY_NS = 250_000_000
+"""The runtime keeps the deadline too, and its CANCEL may come a little before our own timer."""
+
 OVERRUN = (
     "Events came faster than plegscope could take them, for {:g} s: it left the stream rather than "
     "hold up the runtime."
@@ -248,4 +251,11 @@ class StreamKeeper:
         self, subscription: Subscription, code: grpc.StatusCode, details: str, *, quiet: bool
     ) -> End:
         lasted = self._clock.mono() - subscription.opened
+        limit = self._timing.deadline
+        if (
+            code is grpc.StatusCode.CANCELLED
+            and limit is not None
+            and (lasted >= limit * 1e9 - EARLY_NS)
+        ):
+            code = grpc.StatusCode.DEADLINE_EXCEEDED
         return stream_end(code, details, at_once=quiet and lasted < self._timing.grace * 1e9)
