@@ -115,10 +115,8 @@ class RequestQueue:
         if uid in self._suspended:
             return
         self._suspended[uid] = self._out.t
-        waiting = [request for request in self._queue if request.uid == uid]
-        if waiting:
-            self._queue = deque(request for request in self._queue if request.uid != uid)
-        for request in waiting:
+        for request in [waiting for waiting in self._queue if waiting.uid == uid]:
+            self._queue.remove(request)
             self._moved(request, self._hold(request))
 
     def release(self, uid: str) -> tuple[int, int] | None:
@@ -140,12 +138,12 @@ class RequestQueue:
 
     def cancel_all(self) -> None:
         """Shutdown: whatever waits is cancelled."""
-        for request in (*self._queue, *self._held.values()):
-            self.outcomes["cancelled"] += 1
-            self._moved(request, "cancelled")
-        self._queue.clear()
-        self._held.clear()
+        held, self._held = tuple(self._held.values()), {}
         self._folded.clear()
+        while self._queue:
+            self.settle(self._queue.popleft(), "cancelled")
+        for request in held:
+            self.settle(request, "cancelled")
 
     def _place(self, request: Request) -> Outcome:
         if request.uid in self._suspended:
