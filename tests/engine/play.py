@@ -126,6 +126,8 @@ class Stage:
     """What opening the stream brings: ``live``, ``opened`` only, ``silent``, or an end code."""
     costs: tuple[CallCost, ...] = ()
     """What each list claims to have cost."""
+    watcher: Callable[[Input, Outputs], None] | None = None
+    """Told of each step after it."""
 
     def __post_init__(self) -> None:
         self.clock = Clock()
@@ -207,6 +209,8 @@ class Stage:
         """One step of the engine, and its effects begun; returns the step's records."""
         outputs = self.engine.step(happened)
         self._perform(outputs)
+        if self.watcher is not None:
+            self.watcher(happened, outputs)
         return list(outputs.records)
 
     def fire(self, wake: WakeAt) -> list[Record]:

@@ -332,7 +332,9 @@ def test_p13_jitter_takes_off_up_to_half() -> None:
 
 
 def test_p13_attempts_an_hour_are_bounded_and_numbers_stay_small() -> None:
-    stage = Stage(stream="error", dice=Dice(*(random.Random(7).random() for _ in range(999))))
+    settings = EngineSettings(period_ns=3600 * SECOND, health_poll_ns=3600 * SECOND)
+    dice = Dice(*(random.Random(number).random() for number in range(999)))
+    stage = Stage(stream="error", settings=settings, dice=dice)
     stage.start()
     for _ in range(24):
         before = len(stage.opened)

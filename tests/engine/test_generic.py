@@ -4,7 +4,7 @@ import itertools
 
 from app.engine.effects import InspectPod, ListPods, WakeAt
 from app.engine.inputs import PodInspected, PodInspectFailed, PodsListed, PodsListFailed
-from app.engine.model import CallCost, ContainerStatus, PodStatus
+from app.engine.model import CallCost, ContainerStatus, PodStatus, RuntimeState
 from app.engine.records import (
     Lifecycle,
     PodCached,
@@ -37,11 +37,11 @@ def a3(stage: Stage) -> None:
     stage.node.container("4567", "c4", "running")
 
 
-def started(**containers: str) -> Stage:
+def started(**containers: RuntimeState) -> Stage:
     """A stage on which a relist has seen pod ``p`` with these containers."""
     stage = Stage()
     for name, state in containers.items():
-        stage.node.container("p", name, state)  # type: ignore[arg-type]  # keyword arguments
+        stage.node.container("p", name, state)
     stage.start()
     stage.relist()
     return stage
@@ -149,9 +149,10 @@ def test_a9_created_is_not_told_but_inspected_and_cached() -> None:
 
 
 def test_a10_from_unknown() -> None:
-    for to, expected in (("running", ["p Started c1"]), ("exited", ["p Died c1"])):
+    outcome: dict[RuntimeState, list[str]] = {"running": ["p Started c1"], "exited": ["p Died c1"]}
+    for to, expected in outcome.items():
         stage = started(c1="unknown")
-        stage.node.set("p", "c1", to)  # type: ignore[arg-type]  # a tuple of texts
+        stage.node.set("p", "c1", to)
         assert lifecycle(stage.relist()) == expected
     stage = started(c1="unknown", keep="exited")
     stage.node.remove("p", "c1")
@@ -504,10 +505,12 @@ def test_a_mark_set_during_the_inspection_is_served_by_the_next_relist() -> None
 
 def test_g1_pods_and_containers_by_state() -> None:
     stage = Stage()
-    for number, state in enumerate(("running", "unknown", "created")):
-        stage.node.container("p1", f"c{number}", state)  # type: ignore[arg-type]
-    for number, state in enumerate(("ready", "ready", "unknown")):
-        stage.node.sandbox("p1", f"s{number}", state)  # type: ignore[arg-type]
+    containers: tuple[RuntimeState, ...] = ("running", "unknown", "created")
+    sandboxes: tuple[RuntimeState, ...] = ("ready", "ready", "unknown")
+    for number, state in enumerate(containers):
+        stage.node.container("p1", f"c{number}", state)
+    for number, state in enumerate(sandboxes):
+        stage.node.sandbox("p1", f"s{number}", state)
     stage.node.container("p2", "c", "exited")
     stage.node.sandbox("p2", "s1", "ready")
     stage.node.sandbox("p2", "s2", "notready")

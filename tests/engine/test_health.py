@@ -5,7 +5,7 @@ import pytest
 from app.engine.inputs import StreamLost
 from app.engine.records import HealthChanged
 from app.engine.settings import EngineSettings
-from tests.engine.play import MS, SECOND, WALL, Stage, of
+from tests.engine.play import MS, SECOND, WALL, Stage, StreamPlan, of
 
 THRESHOLD = EngineSettings().threshold_ns
 
@@ -124,8 +124,8 @@ def test_f11_without_a_relist_the_gauge_is_not_written() -> None:
 
 
 @pytest.mark.parametrize("stream", ["silent", "unimplemented", "error", "immediate_eof", "live"])
-def test_f12_p24_the_stream_never_matters(stream: str) -> None:
-    stage = Stage(stream=stream)  # type: ignore[arg-type]  # pytest hands it in as text
+def test_f12_p24_the_stream_never_matters(stream: StreamPlan) -> None:
+    stage = Stage(stream=stream)
     stage.start()
     stage.run(100)
     stage.tell(StreamLost(t=stage.clock.t, wall=stage.clock.wall, count=9, from_t=0))

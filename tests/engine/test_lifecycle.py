@@ -1,10 +1,13 @@
 """Lifecycle events: the channel, what a death is told with, and which stop event told of it."""
 
+from typing import Any
+
 import pytest
 
 from app.engine.inputs import EventsTaken
 from app.engine.lifecycle import StopEvents
 from app.engine.listing import group
+from app.engine.model import RuntimeState
 from app.engine.records import ContainerEventSeen, Lifecycle
 from app.engine.settings import EngineSettings
 from tests.engine.node import Node
@@ -48,9 +51,9 @@ def full_channel() -> Stage:
     return stage
 
 
-def running(**settings: int) -> Stage:
+def running(**settings: Any) -> Stage:
     """One running container that a relist has seen."""
-    stage = Stage(settings=EngineSettings(**settings))  # type: ignore[arg-type]
+    stage = Stage(settings=EngineSettings(**settings))
     stage.node.sandbox("p", "s")
     stage.node.container("p", "c1", sandbox="s", attempt=0)
     stage.start()
@@ -299,8 +302,13 @@ def test_p27_stop_events_are_remembered_up_to_a_bound() -> None:
 
 def test_a_listing_shows_which_stop_events_no_death_can_follow_any_more() -> None:
     sight = Node(0)
-    for item_id, state in (("runs", "running"), ("exited", "exited"), ("created", "created")):
-        sight.container("p", item_id, state)  # type: ignore[arg-type]  # a tuple of texts
+    states: dict[str, RuntimeState] = {
+        "runs": "running",
+        "exited": "exited",
+        "created": "created",
+    }
+    for item_id, state in states.items():
+        sight.container("p", item_id, state)
     sight.container("p", "late", "running")
     listed = group((), sight.list().containers, 0)
     sight.container("q", "recorded", "running")

@@ -1,5 +1,7 @@
 """The shadow's politeness: a slow runtime is polled less often, and people are told when."""
 
+from typing import Any
+
 from app.engine.model import CallCost
 from app.engine.outbox import Outbox
 from app.engine.pace import Pace
@@ -9,9 +11,9 @@ from tests.engine.play import MS, SECOND, Stage, of
 
 
 class Case:
-    def __init__(self, **settings: int) -> None:
+    def __init__(self, **settings: Any) -> None:
         self.out = Outbox()
-        self.pace = Pace(self.out, EngineSettings(**settings))  # type: ignore[arg-type]
+        self.pace = Pace(self.out, EngineSettings(**settings))
 
     def listed(self, *took_ms: int) -> list[PaceChanged]:
         for took in took_ms:

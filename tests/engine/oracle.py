@@ -1,0 +1,503 @@
+"""A deliberately naive model of what a PLEG may do, as an oracle for random plays.
+
+It knows inputs, effects and records, and no more of the engine. It keeps what was published of
+each pod as plain dicts, works out what each listing should have brought, and objects (by
+``AssertionError``) to the first record that it cannot explain. The journal alone rebuilds its
+state, so what it ends with must be what the engine ends with.
+"""
+
+from app.engine.effects import CancelWake, CloseStream, Effect, InspectPod, ListPods
+from app.engine.inputs import (
+    Input,
+    PodInspected,
+    PodInspectFailed,
+    PodsListed,
+    ReinspectRequested,
+    Start,
+    Stop,
+    SyncEnded,
+    SyncStarted,
+)
+from app.engine.model import Observation
+from app.engine.outbox import Outputs
+from app.engine.records import (
+    ContainerEventSeen,
+    EventIgnored,
+    HealthChanged,
+    Lifecycle,
+    PodCached,
+    PodUncached,
+    Record,
+    RelistFinished,
+    RelistStarted,
+    RequestMade,
+    RequestMoved,
+)
+from app.engine.settings import EngineSettings
+from app.engine.state import EngineState
+
+LIE = 4242
+"""The exit code that events of a random play claim; no container ever has it."""
+
+WORDS = {
+    "created": "unknown",
+    "running": "running",
+    "exited": "exited",
+    "unknown": "unknown",
+    "ready": "running",
+    "notready": "exited",
+}
+
+ENDED = {"executed", "skipped", "coalesced", "dropped", "cancelled"}
+
+Rows = dict[str, Observation]
+
+
+def expected_types(old: str, new: str) -> list[str]:
+    """What a change of one item is called, written from the facts and not from the table."""
+    if new == "running":
+        return ["ContainerStarted"]
+    if new == "exited":
+        return ["ContainerDied"]
+    if new == "unknown":
+        return ["ContainerChanged"]
+    return ["ContainerRemoved"] if old == "exited" else ["ContainerDied", "ContainerRemoved"]
+
+
+class Relist:
+    """A relist in progress, as its records and the answers to its calls tell."""
+
+    def __init__(self, record: RelistStarted, step: int) -> None:
+        self.number = record.relist
+        self.scope = record.scope
+        self.uid = record.uid
+        self.request = record.request
+        self.t = record.t
+        self.step = step
+        self.listing: dict[str, Rows] | None = None
+        self.inspecting: InspectPod | None = None
+        self.by_mark = False
+        self.failed: set[str] = set()
+        self.withheld: set[str] = set()
+        """Pods that surely were: something of them is still to be published."""
+
+
+class Oracle:
+    """Watches every step of one engine. ``situations``: what a play has reached, for the sweep."""
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self.settings = settings
+        self.running = False
+        self.t = 0
+        self.step = 0
+        self.published: dict[str, Rows] = {}
+        self.cached: dict[str, PodCached] = {}
+        self.listed: dict[str, None] = {}
+        """Pods that were ever listed, in order."""
+        self.marks: dict[str, int] = {}
+        """Pods marked for reinspection, and since which step."""
+        self.holds: set[str] = set()
+        self.touched: dict[str, int] = {}
+        """In which step a hold of a pod last began or ended."""
+        self.relist: Relist | None = None
+        self.expected: list[tuple[str, str, str]] = []
+        self.requests: dict[int, str] = {}
+        self.request_uid: dict[int, str] = {}
+        self.enqueued: dict[int, int] = {}
+        self.ever_queued: set[int] = set()
+        self.good: Relist | None = None
+        self.due: int | None = None
+        self.ended_t = -1
+        self.call = 0
+        self.events = 0
+        self.situations: set[str] = set()
+        self._was_held = False
+
+    # Steps
+
+    def watch(self, happened: Input, outputs: Outputs) -> None:
+        """One step was made."""
+        self.step += 1
+        self.t = max(self.t, happened.t)
+        was_running = self.running
+        self._take_in(happened)
+        for record in outputs.records:
+            self._check(record, happened)
+        assert not self.expected, f"not told: {self.expected}"
+        for effect in outputs.effects:
+            self._note(effect)
+        self._holds_kept(happened)
+        if not self.running:
+            allowed = (CloseStream, CancelWake) if was_running else ()
+            assert all(isinstance(effect, allowed) for effect in outputs.effects), outputs.effects
+            assert not self.waiting(), "nothing waits after the end"
+        if self.running and self.relist is None:
+            assert self.due is not None
+            assert self.due >= self.t, "an overdue global relist has begun"
+            assert not self.of_state("queued"), "a request that may run has begun"
+
+    def _take_in(self, happened: Input) -> None:
+        match happened:
+            case Start() if not self.running:
+                self.running = True
+                self.due = self.t
+            case Stop():
+                self.running = False
+                self.due = None
+                if self.relist is not None and self.relist.by_mark:
+                    assert self.relist.inspecting is not None
+                    self.marks[self.relist.inspecting.uid] = self.step
+            case SyncStarted():
+                if happened.uid not in self.holds:
+                    self.holds.add(happened.uid)
+                    self.touched[happened.uid] = self.step
+            case SyncEnded():
+                self._was_held = happened.uid in self.holds
+                self.holds.discard(happened.uid)
+                self.touched[happened.uid] = self.step
+            case ReinspectRequested():
+                self.marks[happened.uid] = self.step
+            case PodsListed() if self.relist is not None and happened.call == self.call:
+                self._listed(self.relist, happened)
+            case PodInspected() | PodInspectFailed():
+                self._inspection_over(happened)
+            case _:
+                pass
+
+    def _listed(self, relist: Relist, answer: PodsListed) -> None:
+        relist.listing = {}
+        for row in (*answer.sandboxes, *answer.containers):
+            self.listed[row.pod_uid] = None
+            relist.listing.setdefault(row.pod_uid, {})[row.id] = row
+        if relist.scope == "global":
+            self.good = relist
+
+    def _inspection_over(self, answer: PodInspected | PodInspectFailed) -> None:
+        relist = self.relist
+        if relist is None or answer.call != self.call or relist.inspecting is None:
+            return
+        uid = relist.inspecting.uid
+        if self._disturbed(uid):
+            relist.withheld.add(uid)
+            if relist.by_mark:
+                self.marks[uid] = self.step
+        elif isinstance(answer, PodInspectFailed):
+            relist.failed.add(uid)
+            self.marks[uid] = self.step
+            self._reach("inspection failed")
+
+    def _holds_kept(self, happened: Input) -> None:
+        """Nothing of a held pod stands in the queue; after a hold one request at most does."""
+        queued = [self.request_uid[number] for number in self.of_state("queued")]
+        assert not self.holds.intersection(queued)
+        if isinstance(happened, SyncEnded) and self._was_held:
+            assert queued.count(happened.uid) <= 1, "one relist after the release"
+
+    # Records
+
+    def _check(self, record: Record, happened: Input) -> None:
+        assert record.t == self.t
+        if self.expected:
+            assert isinstance(record, Lifecycle), f"{record} came before {self.expected}"
+        match record:
+            case RelistStarted():
+                self._relist_started(record)
+            case RelistFinished():
+                self._relist_finished(record)
+            case PodCached():
+                self._pod_cached(record, happened)
+            case PodUncached():
+                self._pod_uncached(record)
+            case Lifecycle():
+                self._lifecycle(record)
+            case RequestMade():
+                self._request_made(record)
+            case RequestMoved():
+                self._request_moved(record)
+            case EventIgnored():
+                self.events += 1
+                self._reach(record.reason)
+            case ContainerEventSeen():
+                self.events += 1
+                assert record.event == self.events
+                assert (record.request is not None) == (record.type == "stopped")
+                self._reach(f"event {record.type} backlog={record.backlog}")
+            case HealthChanged():
+                self._reach(f"healthy={record.healthy}")
+            case _:
+                pass
+
+    def _relist_started(self, record: RelistStarted) -> None:
+        assert self.relist is None, "relists never overlap"
+        assert self.running
+        assert self.due is not None
+        if record.scope == "global":
+            assert self.due == self.t or (self.due < self.t and self.ended_t == self.t), (
+                "a due global relist begins at its time or with the end of the relist in progress"
+            )
+            self._reach("global on time" if self.due == self.t else "global after another")
+        else:
+            assert self.due > self.t, "a due global relist goes first"
+            assert record.uid not in self.holds, "a held pod is not relisted"
+            assert record.request is not None
+            assert self.requests[record.request] == "queued"
+            assert self.request_uid[record.request] == record.uid
+            self.requests[record.request] = "running"
+        self.relist = Relist(record, self.step)
+
+    def _relist_finished(self, record: RelistFinished) -> None:
+        relist = self.relist
+        assert relist is not None
+        assert (record.relist, record.scope, record.uid) == (
+            relist.number,
+            relist.scope,
+            relist.uid,
+        )
+        assert record.duration_ns == self.t - relist.t
+        if record.ok:
+            assert record.withheld <= self._all_found(relist)
+            assert record.withheld >= len(relist.withheld)
+        self.relist = None
+        self.ended_t = self.t
+        if relist.request is not None and self.requests[relist.request] == "running":
+            self.requests[relist.request] = "executed"
+        if relist.scope == "global" and self.running:
+            self.due = self.t + self.settings.period_ns
+        outcome = "ok" if record.ok else "failed"
+        self._reach(f"{relist.scope} {outcome} withheld={bool(relist.withheld)}")
+
+    def _all_found(self, relist: Relist) -> int:
+        """Every difference was published, and every mark served, unless the pod was held or could
+        not be inspected. Returns how many pods may have been withheld."""
+        assert relist.listing is not None
+        uids = list(self.listed) if relist.uid is None else [relist.uid]
+        disturbed = 0
+        for uid in uids:
+            changed = self._changes(uid, relist)
+            if self._disturbed(uid, relist):
+                disturbed += 1
+                if changed and uid not in relist.failed:
+                    relist.withheld.add(uid)
+            elif uid not in relist.failed:
+                assert changed == [], f"{uid}: not all was found"
+                served = self.marks.get(uid, self.step) > relist.step
+                assert served or uid not in relist.listing, f"{uid}: mark not served"
+        return disturbed
+
+    def _pod_cached(self, record: PodCached, happened: Input) -> None:
+        relist = self._publishing(record.uid)
+        assert relist.inspecting is not None
+        assert relist.inspecting.uid == record.uid
+        if record.error:
+            assert isinstance(happened, PodInspectFailed)
+            assert record.error == happened.error
+            assert (record.containers, record.sandboxes, record.ips) == ((), (), ())
+        else:
+            assert isinstance(happened, PodInspected)
+            assert set(record.containers) == set(happened.containers), "the runtime's word alone"
+            assert set(record.sandboxes) == set(happened.sandboxes), "the runtime's word alone"
+            self._expect(record.uid, relist)
+            if not self.expected:
+                assert relist.by_mark
+                self.expected = [("PodSync", "", "")]
+        self.cached[record.uid] = record
+
+    def _pod_uncached(self, record: PodUncached) -> None:
+        relist = self._publishing(record.uid)
+        assert relist.listing is not None
+        assert relist.scope == "global"
+        assert record.uid not in relist.listing
+        self.cached.pop(record.uid, None)
+        self._expect(record.uid, relist)
+        if not self.expected:
+            assert record.uid in self.marks
+            self.expected = [("PodSync", "", "")]
+        self.marks.pop(record.uid, None)
+
+    def _lifecycle(self, record: Lifecycle) -> None:
+        relist = self._publishing(record.uid)
+        assert record.relist == relist.number
+        assert self.expected, f"nothing explains {record}"
+        wanted = self.expected.pop(0)
+        assert (record.type, record.container_id) == wanted[:2]
+        assert record.exit_code != LIE
+        assert record.event is None or record.event <= self.events
+        assert record.stop_t is None or record.stop_t <= self.t
+        self._reach(wanted[2] or record.type)
+        self._reach(f"{record.type} {record.delivery}")
+        self._reach(f"found by {record.source}")
+        if record.type == "ContainerDied":
+            self._reach(f"death told of={record.event is not None}")
+
+    def _publishing(self, uid: str) -> Relist:
+        """The relist that publishes something about this pod now, if it may."""
+        relist = self.relist
+        assert relist is not None
+        assert uid not in self.holds, f"{uid} is held"
+        assert self.touched.get(uid, 0) <= relist.step, f"{uid} was held since the relist began"
+        return relist
+
+    def _expect(self, uid: str, relist: Relist) -> None:
+        """These lifecycle events must come now; the pod is known as listed from now on."""
+        self.expected = [
+            (kind, item_id, f"{old} to {new}")
+            for item_id, old, new in self._changes(uid, relist)
+            for kind in expected_types(old, new)
+        ]
+        assert relist.listing is not None
+        rows = relist.listing.get(uid)
+        if rows is None:
+            self.published.pop(uid, None)
+        else:
+            self.published[uid] = rows
+
+    def _changes(self, uid: str, relist: Relist) -> list[tuple[str, str, str]]:
+        """(id, old, new) of a pod against the listing, in the order of behaviours A20."""
+        assert relist.listing is not None
+        old, new = self.published.get(uid, {}), relist.listing.get(uid, {})
+        order = sorted(
+            {**new, **old}.values(),
+            key=lambda row: (row.id not in old, row.kind != "container", -row.created_at, row.id),
+        )
+        found = []
+        for item_id in (row.id for row in order):
+            before, after = _state(old, item_id), _state(new, item_id)
+            if before != after:
+                found.append((item_id, before, after))
+        return found
+
+    # Requests
+
+    def _request_made(self, record: RequestMade) -> None:
+        assert record.request not in self.requests
+        assert record.outcome in ("queued", "held", "coalesced", "dropped")
+        self.request_uid[record.request] = record.uid
+        self._place(record.request, record.outcome)
+        self._reach(f"request {record.outcome}")
+        assert record.depth == len(self.of_state("queued"))
+
+    def _request_moved(self, record: RequestMoved) -> None:
+        number, was = record.request, self.requests[record.request]
+        assert self.request_uid[number] == record.uid
+        self._reach(f"{was} {record.outcome}")
+        match record.outcome:
+            case "held":
+                assert was in ("queued", "executed")
+                self._place(number, "held")
+            case "released":
+                assert was == "held"
+                self._place(number, "queued")
+            case "queued":
+                assert was == "executed", "a withheld relist's request waits again"
+                self._place(number, "queued")
+            case "coalesced":
+                assert was in ("queued", "executed")
+                self._place(number, "coalesced")
+            case "dropped":
+                assert was in ("held", "executed")
+                self._place(number, "dropped")
+            case "skipped":
+                self._skipped(record, was)
+            case "cancelled":
+                assert was in ("queued", "held", "running")
+                assert not self.running
+                self.requests[number] = "cancelled"
+        assert record.depth == len(self.of_state("queued"))
+
+    def _place(self, number: int, outcome: str) -> None:
+        uid = self.request_uid[number]
+        held_already = [n for n in self.of_state("held") if self.request_uid[n] == uid]
+        queued = self.of_state("queued")
+        if uid in self.holds:
+            assert outcome == ("coalesced" if held_already else "held")
+        elif outcome == "coalesced":
+            assert any(self.request_uid[n] == uid for n in queued)
+            assert number in self.requests, "outside a hold no new request is merged"
+        else:
+            assert outcome == (
+                "dropped" if len(queued) >= self.settings.queue_capacity else "queued"
+            )
+        self.requests[number] = outcome
+        if outcome == "queued":
+            self.enqueued[number] = self.t
+            self.ever_queued.add(number)
+
+    def _skipped(self, record: RequestMoved, was: str) -> None:
+        assert was == "queued"
+        assert self.good is not None
+        assert record.relist == self.good.number
+        assert self.enqueued[record.request] <= self.good.t, "covered by a newer global relist"
+        assert record.uid not in self.good.withheld, "which did not withhold the pod"
+        self.requests[record.request] = "skipped"
+
+    def of_state(self, state: str) -> list[int]:
+        """Numbers of the requests that are in this state."""
+        return [number for number, one in self.requests.items() if one == state]
+
+    def waiting(self) -> list[int]:
+        """Numbers of the requests that have not ended."""
+        return [number for number, one in self.requests.items() if one not in ENDED]
+
+    # Effects, disturbances, situations
+
+    def _note(self, effect: Effect) -> None:
+        match effect:
+            case ListPods():
+                assert self.relist is not None
+                assert effect.uid == self.relist.uid
+                self.call = effect.call
+            case InspectPod():
+                relist = self.relist
+                assert relist is not None
+                assert relist.listing is not None
+                assert not self._disturbed(effect.uid), "a held pod is not inspected"
+                rows = relist.listing[effect.uid]
+                assert {*effect.sandbox_ids, *effect.container_ids} == set(rows)
+                relist.inspecting = effect
+                relist.by_mark = effect.uid in self.marks
+                self.marks.pop(effect.uid, None)
+                assert relist.by_mark or self._changes(effect.uid, relist), "asked for nothing"
+                self.call = effect.call
+            case _:
+                pass
+
+    def _disturbed(self, uid: str, relist: Relist | None = None) -> bool:
+        relist = relist or self.relist
+        assert relist is not None
+        return uid in self.holds or self.touched.get(uid, 0) > relist.step
+
+    def _reach(self, situation: str) -> None:
+        self.situations.add(situation)
+
+    # What must be so after every step
+
+    def agrees(self, state: EngineState) -> None:
+        """The engine's own account is the one that its records give."""
+        for outcome in ("executed", "skipped", "coalesced", "dropped", "cancelled", "held"):
+            assert state.requests[outcome] == len(self.of_state(outcome)), outcome
+        assert state.requests["queued"] == len(self.ever_queued)
+        assert state.queue.length == len(self.of_state("queued")) <= self.settings.queue_capacity
+        assert state.queue.held == len(self.of_state("held")) <= len(self.holds)
+        assert state.queue.suspended == len(self.holds)
+        running = len(self.of_state("running"))
+        assert running == (self.relist is not None and self.relist.request is not None)
+        ended = sum(state.requests[one] for one in ENDED)
+        assert len(self.requests) == ended + state.queue.length + state.queue.held + running
+        assert (state.running is not None) == (self.relist is not None)
+        assert state.next_global_t == (
+            None if self.relist is not None and self.relist.scope == "global" else self.due
+        )
+        self._health_agrees(state)
+
+    def _health_agrees(self, state: EngineState) -> None:
+        """Health, period and threshold are what listings alone make them."""
+        assert (state.period_ns, state.pace_ns) == (self.settings.period_ns,) * 2
+        assert state.health.threshold_ns == self.settings.threshold_ns
+        assert state.health.last_start_t == (None if self.good is None else self.good.t)
+        healthy = self.good is not None and state.t - self.good.t <= self.settings.threshold_ns
+        assert state.health.healthy == healthy
+
+
+def _state(rows: Rows, item_id: str) -> str:
+    row = rows.get(item_id)
+    return "non-existent" if row is None else WORDS[row.runtime_state]
