@@ -9,7 +9,8 @@ WebSocket.
 """
 
 import dataclasses
-import datetime
+import datetime as dt
+import itertools
 import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -42,13 +43,17 @@ _EXIT_WORDS = {
 _ERRORS = {
     401: (
         "This page needs the address with its token.",
-        "plegscope printed an address when it started; open that one, token included. A token "
-        "lasts until plegscope is started again.",
+        (
+            "plegscope printed an address when it started; open that one, token included. A token "
+            "lasts until plegscope is started again."
+        ),
     ),
     403: (
         "This request was refused.",
-        "It came with a Host or Origin that plegscope does not serve. Open the address that "
-        "plegscope printed when it started.",
+        (
+            "It came with a Host or Origin that plegscope does not serve. Open the address that "
+            "plegscope printed when it started."
+        ),
     ),
     404: (
         "There is no such page here.",
@@ -56,8 +61,10 @@ _ERRORS = {
     ),
     500: (
         "plegscope made a mistake with this page.",
-        "The rest goes on working. The terminal it runs in says more; please report it with "
-        "those lines.",
+        (
+            "The rest goes on working. The terminal it runs in says more; please report it with "
+            "those lines."
+        ),
     ),
 }
 
@@ -117,9 +124,7 @@ class Pages:
 
         @router.get("/about")
         async def about(hx_request: Annotated[str, Header()] = "") -> HTMLResponse:
-            return self._page(
-                "about.html", partial=hx_request == "true", state=self._data.state()
-            )
+            return self._page("about.html", partial=hx_request == "true", state=self._data.state())
 
         @router.get("/pods")
         async def pods(hx_request: Annotated[str, Header()] = "") -> HTMLResponse:
@@ -201,7 +206,7 @@ def duration(ns: float | None) -> str:
         return f"{_two_digits(seconds)}{_NBSP}s"
     whole = round(seconds)
     units = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
-    for (size, name), (small, small_name) in zip(units, units[1:], strict=False):
+    for (size, name), (small, small_name) in itertools.pairwise(units):
         if whole >= size:
             rest = whole % size // small
             text = f"{whole // size}{_NBSP}{name}"
@@ -220,7 +225,7 @@ def wall_time(ns: int) -> str:
     if ns <= 0:
         return "not known"
     try:
-        moment = datetime.datetime.fromtimestamp(ns / 1e9, tz=datetime.UTC)
+        moment = dt.datetime.fromtimestamp(ns / 1e9, tz=dt.UTC)
     except (OverflowError, ValueError, OSError):
         return "not known"
     return moment.strftime("%Y-%m-%d %H:%M:%S.") + f"{ns // 1_000_000 % 1000:03d} UTC"

@@ -111,7 +111,7 @@ function passing(at) {
     const next = stream.retry_t !== null && stream.retry_t > at.now ? `Next try in ${age(stream.retry_t - at.now)}. ` : "";
     return {
       id: "stream-down", icon: "warning", word: "Reconnecting.", fact: ["Stream down for ", { b: age(at.now - stream.since_t) }, "."],
-      meaning: `${next}The global relist still finds every stop, up to ${duration(pace)} later. ${sentence(stream.meaning)}`, action: help("stream-down"),
+      meaning: `${next}The global relist still finds every stop, up to ${duration(pace)} later.`, action: help("stream-down"),
     };
   }
   if (pace > period) {

@@ -18,15 +18,16 @@ export class Distribution {
   /** @param {HTMLElement} box */
   constructor(box) {
     this.box = box;
-    this.svg = s("svg", { class: "dots", "aria-hidden": "true" });
+    this.svg = s("svg", { class: "spread", height: ROW_HEIGHT * 3, "aria-hidden": "true" });
     /** @type {Record<string, {count: HTMLElement, median: HTMLElement}>} */
     this.cells = {};
-    const names = ROWS.map(([id, icon, name]) => {
-      this.cells[id] = { count: h("td", { class: "num quiet" }), median: h("td", { class: "num" }) };
-      return h("tr", {}, h("th", { scope: "row" }, glyph(icon), name), this.cells[id].count, this.cells[id].median);
+    const rows = ROWS.map(([id, icon, name], i) => {
+      this.cells[id] = { count: h("td", { class: "num quiet" }), median: h("td", { class: "num median" }) };
+      const plot = i ? null : h("td", { rowspan: 3, class: "plot" }, this.svg);
+      return h("tr", {}, h("th", { scope: "row" }, glyph(icon), name), plot, this.cells[id].count, this.cells[id].median);
     });
-    this.table = h("table", {}, h("thead", { class: "sr" }, h("tr", {}, h("th", {}, "Found by"), h("th", {}, "Count"), h("th", {}, "Median"))), h("tbody", {}, ...names));
-    box.append(this.table, this.svg);
+    const head = h("thead", { class: "sr" }, h("tr", {}, ...["Found by", "Spread", "Count", "Median"].map((name) => h("th", { scope: "col" }, name))));
+    box.append(h("table", {}, head, h("tbody", {}, ...rows)));
     this.key = "";
     new ResizeObserver(() => { this.key = ""; }).observe(box);
   }
@@ -54,11 +55,12 @@ export class Distribution {
       if (mid !== null) marks.push(s("path", { class: "median", d: `M${x(mid)} ${middle - 8}v16` }));
     });
     TICKS.forEach(([ns, text], i) => {
-      if (inner < 150 && i % 2) return;
+      if (inner < 250 && i % 2) return;
       marks.push(s("text", { class: "scale-text", x: x(ns), y: ROW_HEIGHT * 3 + 14, "text-anchor": i === 0 ? "start" : i === TICKS.length - 1 ? "end" : "middle" }, text.replace(" ", "\u00a0")));
     });
-    this.svg.setAttribute("viewBox", `0 0 ${w} ${ROW_HEIGHT * 3 + 20}`);
-    this.svg.setAttribute("height", String(ROW_HEIGHT * 3 + 20));
+    // The scale's words hang below the rows.
+    this.svg.setAttribute("viewBox", `0 0 ${w} ${ROW_HEIGHT * 3}`);
+    this.svg.setAttribute("height", String(ROW_HEIGHT * 3));
     this.svg.replaceChildren(...marks);
   }
 

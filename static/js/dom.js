@@ -3,6 +3,14 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/** Characters that steer the text's direction or are not seen: hostile names use them. */
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+
+/** Text with nothing hidden in it. @param {string} text */
+export function plain(text) {
+  return text.replace(UNSEEN, "\ufffd");
+}
+
 /** The element with this id, which the page is known to have. @param {string} id @returns {any} */
 export function byId(id) {
   const element = document.getElementById(id);
@@ -30,7 +38,9 @@ function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(...children.filter((child) => child !== null && child !== undefined));
+  for (const child of children) {
+    if (child !== null && child !== undefined) element.append(typeof child === "string" ? plain(child) : child);
+  }
   return element;
 }
 
@@ -41,12 +51,13 @@ export function glyph(name, className = "glyph") {
 
 /** Parts of a sentence; stressed ones in bold. @param {import("./story.js").Parts} parts */
 export function parts(parts) {
-  return parts.map((part) => (typeof part === "string" ? document.createTextNode(part) : h("b", {}, part.b)));
+  return parts.map((part) => (typeof part === "string" ? document.createTextNode(plain(part)) : h("b", {}, part.b)));
 }
 
 /** Write only what changed, so that a selection in the text survives. @param {Node} node @param {string} text */
 export function setText(node, text) {
-  if (node.textContent !== text) node.textContent = text;
+  const safe = plain(text);
+  if (node.textContent !== safe) node.textContent = safe;
 }
 
 /** @param {Element} element @param {string} key @param {() => (Node|string)[]} make */

@@ -11,11 +11,13 @@ import { byId, h, parts, setChildren, setText } from "./dom.js";
 import { stops, usual } from "./stats.js";
 import { age, bytes, count, duration } from "./words.js";
 
+/** Conditions that say themselves how the stream is. */
+const ABOUT_STREAM = new Set(["stream-down", "polling", "safety"]);
 /** A spoken summary at most this often, ms. */
 const SPEAK_EVERY = 10_000;
 
-/** Second line: stops of the last minute, by how they were found. @param {Store} store @param {number} now @returns {Parts} */
-export function countsLine(store, now) {
+/** Second line: stops of the last minute, by how they were found. @param {Store} store @param {number} now @param {boolean} [stream] whether to say how the stream is @returns {Parts} */
+export function countsLine(store, now, stream = true) {
   const state = store.state;
   if (!state) return [];
   const found = stops(store, now);
@@ -34,7 +36,7 @@ export function countsLine(store, now) {
     groups.forEach((group, i) => line.push(...(i ? ["; "] : []), ...group));
     line.push(".");
   }
-  line.push(` ${streamWords(state, now)}`);
+  if (stream) line.push(` ${streamWords(state, now)}`);
   return line;
 }
 
@@ -56,6 +58,9 @@ export class Glance {
   constructor(store) {
     this.store = store;
     this.icon = byId("state-icon").querySelector("use");
+    this.block = /** @type {HTMLElement} */ (document.querySelector(".glance"));
+    this.width = 0;
+    this.tallest = 0;
     this.spokenAt = -Infinity;
     this.spokenId = "";
   }
@@ -74,14 +79,28 @@ export class Glance {
       condition.meaning, condition.action ? " " : "",
       condition.action ? h("a", { href: condition.action.href }, condition.action.text) : "",
     ]);
-    const counts = countsLine(store, now);
+    const counts = countsLine(store, now, !ABOUT_STREAM.has(condition.id));
     setChildren(byId("counts"), flat(counts), () => parts(counts));
     const line = byId("back");
     line.hidden = back.following;
     setText(byId("back-text"), back.lookingBack > 0.5e9 ? `Looking back ${age(back.lookingBack)}.` : "Paused.");
     setText(byId("back-count"), back.fresh ? `${count(back.fresh, "new record")},` : "");
+    this.#keepHeight();
     this.#speak(condition, `${condition.word} ${flat(condition.fact)} ${flat(counts)}`);
     this.#foot();
+  }
+
+  /** The block grows when its words need more lines and never shrinks, so that nothing below jumps. */
+  #keepHeight() {
+    if (innerWidth !== this.width) {
+      this.width = innerWidth;
+      this.tallest = 0;
+      this.block.style.minHeight = "";
+    }
+    const { offsetHeight } = this.block;
+    if (innerWidth <= 700 || offsetHeight <= this.tallest) return;
+    this.tallest = offsetHeight;
+    this.block.style.minHeight = `${offsetHeight}px`;
   }
 
   /** @param {Condition} condition @param {string} text */
@@ -102,6 +121,7 @@ export class Glance {
     const { cost, engine } = state;
     const own = `${(cost.cpu * 100).toFixed(1)}\u00a0% CPU · ${cost.calls_per_s.toFixed(1)}\u00a0calls/s · ${bytes(cost.bytes_per_s)}/s · ${bytes(cost.rss_bytes)}`;
     setChildren(byId("cost"), own, () => ["plegscope itself: ", h("b", {}, own)]);
+    setText(byId("more-cost"), `plegscope itself: ${own}`);
     const queue = `${engine.queue.length} of ${engine.queue.capacity}`;
     setChildren(byId("queue"), `${queue}|${engine.queue.held}`, () => ["queue ", h("b", {}, queue), engine.queue.held ? ` · ${engine.queue.held} held` : ""]);
     const by = Object.entries(engine.events).filter(([, n]) => n > 0).map(([name, n]) => `${name}\u00a0${n.toLocaleString("en-US")}`).join(" · ");

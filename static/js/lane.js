@@ -97,7 +97,7 @@ export class Lane {
   /** @param {Rec} rec @returns {Find} */
   addFind(rec) {
     let from = null;
-    if (rec.type === "ContainerDied" && rec.old_state === "running") {
+    if (rec.type === "ContainerDied" && rec.old_state === "running" && !rec.baseline) {
       if (typeof rec.stop_t === "number") from = rec.stop_t;
       else if (rec.since_finished_ns && rec.since_finished_ns > 0 && rec.since_finished_ns < TAIL_LIMIT) {
         from = rec.t - rec.since_finished_ns;
@@ -113,7 +113,7 @@ export class Lane {
       for (let i = this.stops.length - 1; i >= 0; i -= 1) {
         if (this.stops[i].rec.container_id === rec.container_id) this.stops[i].find ??= find;
       }
-      if (!rec.is_sandbox && rec.old_state !== "non-existent") this.lastDeath = find;
+      if (!rec.is_sandbox && !rec.baseline && rec.old_state !== "non-existent") this.lastDeath = find;
     }
     const id = rec.container_id ?? "";
     if (!rec.is_sandbox && typeof rec.relist === "number") {

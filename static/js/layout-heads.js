@@ -22,7 +22,7 @@ export function layoutHoles(scene, lanes, px) {
     const x = px(gap.from);
     lanes[LAYER.hatch].push({
       k: "hatch", x, x2: Math.max(x + 3, px(gap.to)), y: 0, h: Infinity, seq: gap.seq,
-      text: `not known here, ${duration(gap.to - gap.from)}: ${gap.count.toLocaleString("en-US")} lost`,
+      text: `not known here, ${duration(gap.to - gap.from)}`,
     });
   }
 }
@@ -46,7 +46,10 @@ function globals(scene, rows, lanes, px) {
   const floor = top + heads.global - 2;
   const room = heads.global - 11 * em;
   const { globals: list } = store;
-  let labelled = -Infinity;
+  /** @type {{x: number, text: string, right: boolean}[]} */
+  const words = [];
+  /** @type {number[]} */
+  const squares = [];
   let lastHair = -Infinity;
   let lastBar = -Infinity;
   const limit = store.state?.engine.health.threshold_ns ?? 180e9;
@@ -73,17 +76,16 @@ function globals(scene, rows, lanes, px) {
       rows[LAYER.bar].push({ k: relist.ok === false ? "failed" : "bar", x, x2: Math.max(x + 2, x2), y: floor - h, h, seq });
       lastBar = x;
     }
-    if (polled) rows[LAYER.found].push({ k: "glyph", c: "died-poll", x: Math.max(x + 3, x2), y: top + 6 * em, s: 6.5 * em, seq });
+    if (polled) {
+      const at = Math.max(x + 3, x2);
+      squares.push(at);
+      rows[LAYER.found].push({ k: "glyph", c: "died-poll", x: at, y: top + 6 * em, s: 6.5 * em, seq });
+    }
     if (wide > 24 * em) {
       rows[LAYER.chain].push({ k: "text", x: x + 4, y: floor - room / 2, text: wide > 110 * em ? `#${relist.id}  ${duration(took)}` : "", c: "onbar" });
-    } else if (took > 100e6 && x - labelled > 60 * em) {
-      rows[LAYER.chain].push({ k: "text", x: x - 4, y: top + 8 * em, text: duration(took), c: "text2", align: "right" });
-      labelled = x;
     }
-    if (relist.id % 10 === 0 && x - labelled > 64 * em) {
-      rows[LAYER.chain].push({ k: "text", x: x + (polled ? 8 : 3), y: top + 7 * em, text: `#${relist.id}`, c: "text3", s: 10 });
-      labelled = x;
-    }
+    if (took > 100e6) words.push({ x: x - 4, text: duration(took), right: true });
+    else if (relist.id % 10 === 0) words.push({ x: x + 3, text: `#${relist.id}`, right: false });
     if (off.has("global")) continue;
     if (wide >= 1.5) lanes[LAYER.band].push({ k: "band", x, x2, y: 0, h: Infinity });
     else if (x - lastHair >= 5) {
@@ -91,6 +93,25 @@ function globals(scene, rows, lanes, px) {
       lastHair = x;
     }
   }
+  headWords(words, squares, em).forEach(({ x, text, right }) => rows[LAYER.chain].push({
+    k: "text", x, y: top + 7 * em, text, c: right ? "text2" : "text3", s: right ? 11 : 10, align: right ? "right" : "left",
+  }));
+}
+
+/**
+ * The words above the relists that touch neither each other nor a square; long relists first.
+ * @param {{x: number, text: string, right: boolean}[]} words @param {number[]} squares @param {number} em
+ */
+function headWords(words, squares, em) {
+  /** @type {[number, number][]} */
+  const taken = squares.map((x) => [x - 5 * em, x + 5 * em]);
+  return [...words].sort((a, b) => Number(b.right) - Number(a.right)).filter(({ x, text, right }) => {
+    const width = text.length * 7 * em + 12 * em;
+    const [left, end] = right ? [x - width, x] : [x, x + width];
+    if (taken.some(([from, to]) => from < end && to > left)) return false;
+    taken.push([left, end]);
+    return true;
+  });
 }
 
 /** @param {Scene} scene @param {Item[][]} rows @param {Item[][]} lanes @param {(t: number) => number} px */

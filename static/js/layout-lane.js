@@ -72,7 +72,9 @@ function syncs({ scene, lane, out, px, dim, top, h, uid }) {
     if (to !== null && to < scene.from) continue;
     const x = px(from);
     const x2 = to === null ? Infinity : Math.max(x + 1, px(to));
-    out[LAYER.sync].push({ k: "sync", x, x2, y: top + 1, h: h - 2, seq, dim, uid, text: h >= 18 && x2 - x > 62 * scene.em ? "SyncPod" : "" });
+    // The word would lie under the marks of requests that were held.
+    const busy = h < 60 && lane.asks.some((ask) => ask.t >= from && ask.t <= (to ?? Infinity));
+    out[LAYER.sync].push({ k: "sync", x, x2, y: top + 1, h: h - 2, seq, dim, uid, text: h >= 18 && !busy && x2 - x > 62 * scene.em ? "SyncPod" : "" });
   }
 }
 
@@ -147,7 +149,8 @@ function finds({ scene, lane, out, px, dim, top, g, uid }) {
     const x = px(t) + fan * g.s * 0.95;
     const c = findGlyph(rec);
     if (!seen(`${c}${rec.is_sandbox}`, x)) continue;
-    out[LAYER.found].push({ k: "glyph", c, x, y, s, seq, dim, uid, t });
+    // What the first relist finds is the beginning, not a change.
+    out[LAYER.found].push({ k: "glyph", c, x, y, s, seq, dim: dim || rec.baseline === true, uid, t });
     if (rec.delivery === "discarded") out[LAYER.lost].push({ k: "glyph", c: "dropped", x, y, s: g.s, seq, dim, uid });
   }
 }

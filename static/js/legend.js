@@ -17,7 +17,7 @@ export function tally(store, from, to) {
     const rec = store.records[i];
     if (rec.t > to) break;
     if (rec.kind === "relist_started" || rec.kind === "sync_started") continue;
-    if (rec.kind === "lifecycle" && rec.delivery === "filtered") continue;
+    if (rec.kind === "lifecycle" && (rec.delivery === "filtered" || rec.baseline)) continue;
     // One request, one count: its making, and each thing that became of it.
     const kind = rec.kind === "request" ? "wait" : kindOf(rec);
     if (rec.kind === "request" && rec.outcome && rec.outcome !== "queued") n[rec.outcome] = (n[rec.outcome] ?? 0) + 1;
@@ -32,44 +32,69 @@ export function tally(store, from, to) {
 }
 
 const LENGTHS = new Set(["gap", "down"]);
+/** In the row; the list of all marks has the rest too. */
+const SHORT = new Set(["stop", "ignored", "relist", "own", "held", "coalesced", "dropped", "skipped", "req", "poll", "gap"]);
 /** Shown only when there is something to count. */
 const RARE = new Set(["ignored", "coalesced", "dropped", "skipped", "held", "down", "gap"]);
 
 export class Legend {
-  /** @param {HTMLElement} box @param {Set<string>} off @param {() => void} changed */
-  constructor(box, off, changed) {
+  /** @param {HTMLElement} row @param {HTMLElement} all @param {Set<string>} off @param {() => void} changed */
+  constructor(row, all, off, changed) {
+    this.row = row;
     this.off = off;
-    /** @type {Map<string, {button: HTMLElement, count: HTMLElement}>} */
-    this.items = new Map();
-    for (const kind of KINDS) {
+    /** @type {{id: string, rare: boolean, button: HTMLElement, count: HTMLElement}[]} */
+    this.items = [];
+    const add = (/** @type {import("./marks.js").Kind} */ kind, /** @type {boolean} */ short) => {
       const count = h("b", {});
-      const name = h("span", { class: "legend-name" }, kind.name);
-      const button = h("button", { type: "button", class: "legend-item", title: `${kind.line} Press to hide or show.`, "data-kind": kind.id }, glyph(kind.glyph), count, name);
+      const words = short ? [count, h("span", { class: "legend-name" }, kind.name)]
+        : [count, h("span", {}, h("span", { class: "legend-kind" }, kind.name[0].toUpperCase() + kind.name.slice(1)), h("span", { class: "sub" }, kind.line))];
+      const button = h("button", { type: "button", class: short ? "legend-item" : "legend-line", title: short ? `${kind.line} Press to hide or show.` : null, "data-kind": kind.id }, glyph(kind.glyph), ...words);
       button.addEventListener("click", () => {
         if (off.has(kind.id)) off.delete(kind.id);
         else off.add(kind.id);
         this.sync();
         changed();
       });
-      this.items.set(kind.id, { button, count });
-      box.append(button);
-    }
+      this.items.push({ id: kind.id, rare: short && RARE.has(kind.id), button, count });
+      return button;
+    };
+    row.append(...KINDS.filter((kind) => SHORT.has(kind.id)).map((kind) => add(kind, true)));
+    all.append(h("p", { class: "quiet" }, "Counted in the time in view. Press a mark to hide or show it."), ...KINDS.map((kind) => add(kind, false)));
+    all.addEventListener("toggle", () => {
+      const from = document.getElementById("legend-open")?.getBoundingClientRect();
+      if (!from) return;
+      all.style.top = `${from.bottom + 6}px`;
+      all.style.left = `${Math.max(8, Math.min(from.left - 200, innerWidth - all.offsetWidth - 8))}px`;
+    });
     this.sync();
   }
 
   /** Show which kinds are hidden. */
   sync() {
-    for (const [id, { button }] of this.items) button.setAttribute("aria-pressed", String(!this.off.has(id)));
+    for (const { id, button } of this.items) button.setAttribute("aria-pressed", String(!this.off.has(id)));
   }
 
   /** @param {Store} store @param {number} from @param {number} to */
   update(store, from, to) {
     const n = tally(store, from, to);
-    for (const [id, { button, count }] of this.items) {
+    for (const { id, rare, button, count } of this.items) {
       const value = n[id] ?? 0;
       const text = id === "running" ? "" : LENGTHS.has(id) ? (value ? duration(value) : "0") : value.toLocaleString("en-US");
       setText(count, text);
-      button.classList.toggle("none", RARE.has(id) && value === 0 && !this.off.has(id));
+      button.classList.toggle("none", rare && value === 0 && !this.off.has(id));
     }
+    this.#fit();
+  }
+
+  /** Glyph and count always; the names too when they fit. */
+  #fit() {
+    const key = `${this.row.clientWidth}|${this.row.textContent?.length}`;
+    if (key === this.key) return;
+    this.key = key;
+    this.row.classList.add("names");
+    if (this.row.scrollWidth > this.row.clientWidth) this.row.classList.remove("names");
   }
 }
+
+/** @type {string} */
+Legend.prototype.key = "";

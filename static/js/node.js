@@ -15,6 +15,7 @@ import { Keys } from "./keys.js";
 import { Labels } from "./labels.js";
 import { Legend } from "./legend.js";
 import { Lineup } from "./lineup.js";
+import { Minimap } from "./minimap.js";
 import { isStop, usual } from "./stats.js";
 import { Store } from "./store.js";
 import { Table } from "./table.js";
@@ -62,10 +63,16 @@ class NodePage {
     this.labels = new Labels(byId("labels"), byId("lanes"));
     this.timeline.onRows = (rows) => this.labels.setRows(rows, this.lineup.height);
     this.gestures = new Gestures(this.timeline, [byId("plot"), byId("lanes")]);
+    this.minimap = new Minimap(byId("minimap"), {
+      store: this.store, view: this.view, now: () => this.frozenT() ?? this.clock.now(), moved: () => {
+        this.timeline.dirty = true;
+        this.moved();
+      },
+    });
     this.glance = new Glance(this.store);
     this.gauge = new Gauge(byId("gauge"));
     this.distribution = new Distribution(byId("distribution"));
-    this.legend = new Legend(byId("legend"), this.off, () => {
+    this.legend = new Legend(byId("legend"), byId("legend-all"), this.off, () => {
       this.timeline.invalidate();
       this.table.update();
       this.writeAddress();
@@ -162,14 +169,16 @@ class NodePage {
     this.legend.update(store, from, to);
     this.table.update();
     this.tabs.update();
+    this.minimap.update();
     if (this.selected !== null) this.drawer.show(this.timeline.chain, now);
     if (store.state) {
       setText(byId("clock"), `${timeOfDay(clock.wall(this.frozenT() ?? now), this.utc)} ${zone(this.utc)}`);
       const runtime = store.state.runtime;
-      setText(byId("watched").querySelector(".watched-more"), runtime ? ` · ${store.state.simulated ? "behaves like " : ""}${runtime.name} ${runtime.version}` : ` · ${store.state.endpoint}`);
+      setText(byId("watched").querySelector(".watched-more"), runtime ? ` · ${store.state.simulated ? "behaves like " : ""}${runtime.name} ${runtime.version.split("+")[0]}` : ` · ${store.state.endpoint}`);
       byId("watched").title = `${store.state.endpoint} (${store.state.endpoint_reason})`;
     }
     this.#empty(pods);
+    for (const button of byId("zoom").querySelectorAll("button")) button.setAttribute("aria-pressed", String(Math.abs(view.span / 1e9 - Number(button.dataset.span)) < 0.5));
     byId("live").setAttribute("aria-pressed", String(view.following));
     byId("pause").setAttribute("aria-pressed", String(!view.following));
     setText(byId("pause"), view.following ? "Pause" : "Paused");

@@ -13,6 +13,7 @@
  * }} Frame `top`: where the lanes begin; `shift`: px to add to a list's x; `nowX`: the present
  */
 import { SHAPES } from "./shapes.js";
+import { plain } from "./dom.js";
 import { age } from "./words.js";
 
 /** Room to the left and right that is still drawn, px. */
@@ -303,14 +304,14 @@ export class Painter {
     c.textAlign = item.align ?? "left";
     c.textBaseline = "middle";
     c.fillStyle = item.c === "onbar" ? "#000" : p[item.c ?? "text2"];
-    c.fillText(item.text, x, y);
+    c.fillText(plain(item.text), x, y);
   }
 
   /** Words beside a mark on a pill of ground; to its left when there is no room to its right. @param {Item} item @param {number} x @param {number} y */
   #say(item, x, y) {
     const { c, palette: p } = this;
     const { em, width } = /** @type {Frame} */ (this.frame);
-    const text = item.text ?? "";
+    const text = plain(item.text ?? "");
     c.font = `500 ${12 * em}px ${p.font}`;
     const w = c.measureText(text).width;
     let left = x;
@@ -369,6 +370,7 @@ export class Painter {
     c.textBaseline = "middle";
     c.textAlign = "left";
     for (const { x, text } of frame.ruler) {
+      if (x + 8 + c.measureText(text).width > frame.width) continue;
       c.fillStyle = p.line2;
       c.fillRect(Math.round(x), heads.ruler - 7, 1, 6);
       c.fillStyle = p.text3;

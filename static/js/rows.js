@@ -76,10 +76,11 @@ function lifecycle(rec) {
   const late = typeof rec.after_ns === "number" ? rec.after_ns : rec.old_state === "running" && rec.type === "ContainerDied" ? rec.since_finished_ns : null;
   const exit = rec.type === "ContainerDied" && typeof rec.exit_code === "number" ? `${rec.exit_code}, ${exitMeaning(rec.exit_code, rec.reason).short}` : "";
   const who = rec.is_sandbox ? "sandbox" : rec.container_name ?? "";
+  const first = rec.baseline ? "there from the beginning" : "";
   const lost = rec.delivery === "discarded" ? "discarded, channel full" : "";
   return {
     glyph: findGlyph(rec), what: rec.type ?? "", by: foundBy(rec.source), after: typeof late === "number" ? duration(late) : "",
-    detail: [exit, who, lost].filter(Boolean).join(" · "),
+    detail: [exit, who, first, lost].filter(Boolean).join(" · "),
   };
 }
 

@@ -17,7 +17,7 @@ const USUAL_COUNT = 300;
  * before it was first listed. @param {import("./types.js").Rec} rec
  */
 export function isStop(rec) {
-  if (rec.type !== "ContainerDied" || rec.is_sandbox || rec.delivery === "filtered") return false;
+  if (rec.type !== "ContainerDied" || rec.is_sandbox || rec.baseline || rec.delivery === "filtered") return false;
   if (rec.old_state !== "non-existent") return true;
   return typeof rec.after_ns === "number" || (rec.since_finished_ns ?? Infinity) < MINUTE;
 }
@@ -67,7 +67,7 @@ export function noticed(store, now, span = MINUTE) {
     const { rec, t } = store.finds[i];
     let value = null;
     if (isStop(rec)) value = lateness(rec);
-    else if (rec.type === "ContainerStarted" && !rec.is_sandbox) {
+    else if (rec.type === "ContainerStarted" && !rec.is_sandbox && !rec.baseline) {
       const started = store.startedAt.get(rec.container_id ?? "");
       if (started !== undefined && started <= t) value = t - started;
     }

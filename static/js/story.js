@@ -32,6 +32,7 @@ export function verdict(chain, now) {
     return { verdict: ["Ignored: " + ignoredBecause(rec.reason) + "."], next: ["A hint that cannot name its pod asks for nothing; the global relist finds what changed."] };
   }
   if (find && find.rec.type === "ContainerDied") return died(chain, find);
+  if (find?.rec.baseline) return { verdict: [`${find.rec.type}: so it was when plegscope began to watch.`], next: ["The first global relist finds everything; nobody was late."] };
   if (find) {
     return { verdict: [`${find.rec.type}, found `, { b: BY(find.rec.source ?? "") }, "."], next: find.rec.old_state ? [`The pod cache had it as ${find.rec.old_state}; now it is ${find.rec.new_state}.`] : [] };
   }
@@ -53,6 +54,7 @@ function died(chain, find) {
   const said = [source === "global" ? "Found " : held ? "Held until a sync ended, then found " : "Found ", BY(source)];
   if (typeof find.rec.after_ns === "number") said.push(", ", { b: duration(find.rec.after_ns) }, " after the stop event.");
   else if (find.rec.since_finished_ns && find.rec.old_state !== "non-existent") said.push(", ", { b: duration(find.rec.since_finished_ns) }, " after it stopped, by the runtime’s clock.");
+  else if (find.rec.baseline) said.push(": it had stopped before plegscope began to watch.");
   else if (find.rec.old_state === "non-existent") said.push(": it had stopped before it was first seen.");
   else said.push(".");
   /** @type {Parts} */

@@ -28,6 +28,10 @@ export class Tabs {
         main.dataset.tab = tab;
         for (const each of buttons) each.setAttribute("aria-pressed", String(each === button));
         if (tab === "timeline" || tab === "table") showView(tab);
+        // There the list of all marks is part of the page.
+        const all = byId("legend-all");
+        if (tab === "more") all.removeAttribute("popover");
+        else all.setAttribute("popover", "");
       });
     }
   }

@@ -20,7 +20,7 @@
  *   withheld?: number, calls?: number, slowest_method?: string, slowest_ns?: number,
  *   old_state?: string, new_state?: string, delivery?: "sent"|"filtered"|"discarded",
  *   attempt?: number, stop_t?: number|null, after_ns?: number|null,
- *   since_finished_ns?: number|null, poll_due_t?: number|null, ips?: string[],
+ *   since_finished_ns?: number|null, poll_due_t?: number|null, baseline?: boolean, ips?: string[],
  *   state?: StreamPhase, meaning?: string, code?: string|null, detail?: string,
  *   retry_t?: number|null, connected_ns?: number|null, renewed?: boolean, did_work?: boolean,
  *   failed?: boolean, held?: number, healthy?: boolean, message?: string, period_ns?: number,
@@ -60,12 +60,12 @@
  *   syncing: boolean
  * }} PodRow
  *
- * @typedef {{type: "hello", session: string, version: string}} HelloMessage
+ * @typedef {{type: "hello", session: string, version: string, resumed: boolean}} HelloMessage
  * @typedef {{type: "snapshot", state: SessionState, pods: PodRow[], records: Rec[],
  *            truncated: boolean, seq: number}} SnapshotMessage
  * @typedef {{type: "batch", first: number, last: number, records: Rec[]}} BatchMessage
  * @typedef {{type: "state", state: SessionState}} StateMessage
- * @typedef {{type: "lagging", skipped: number}} LaggingMessage
+ * @typedef {{type: "lagging", skipped: number, lost: number}} LaggingMessage
  * @typedef {{type: "bye", reason: string}} ByeMessage
  * @typedef {HelloMessage|SnapshotMessage|BatchMessage|StateMessage|LaggingMessage|ByeMessage} Message
  */

@@ -171,11 +171,10 @@ export function ignoredBecause(reason) {
 
 /**
  * A pod's name with its generated hash apart: ["cart", "7d9c6f5b8-4xk2p"].
- * Only what looks like a ReplicaSet's or a Job's suffix is split; a StatefulSet's ordinal is not.
+ * Kubernetes' generated suffixes have no vowels; a StatefulSet's ordinal is shorter and stays.
  * @param {string} name @returns {[string, string]}
  */
 export function splitName(name) {
-  const match = /^(.+?)-((?:[a-z0-9]{6,10}-)?(?=[a-z0-9]*[0-9])(?=[a-z0-9]*[a-z])[a-z0-9]{5})$/.exec(name)
-    ?? /^(.+?)-([a-z0-9]{6,10}-[a-z0-9]{5})$/.exec(name);
+  const match = /^(.+?)-((?:[bcdfghjklmnpqrstvwxz0-9]{6,10}-)?[bcdfghjklmnpqrstvwxz0-9]{5})$/.exec(name);
   return match ? [match[1], match[2]] : [name, ""];
 }
