@@ -24,6 +24,7 @@ GRACEFUL_S = 1
 """What requests that are being answered may take when the server ends."""
 CONNECTIONS = 512
 """Requests and viewers at a time; more are answered with 503."""
+DATE_S = 1.0
 GOODBYE = "plegscope was stopped. Start it again, then load this page."
 
 
@@ -105,11 +106,12 @@ async def serve(
             cancelled = cancel
         waiting.cancel()
         hub.close(GOODBYE)
-        emptied = group.create_task(hub.emptied(), name="web: farewell")
-        await asyncio.wait({emptied}, timeout=hub.limits.farewell)
-        emptied.cancel()
-        server.should_exit = True
-        await asyncio.wait({serving})
+        if not serving.done():  # else it broke, which the group tells
+            emptied = group.create_task(hub.emptied(), name="web: farewell")
+            await asyncio.wait({emptied}, timeout=hub.limits.farewell)
+            emptied.cancel()
+            server.end()
+            await asyncio.wait({serving})
     if cancelled is not None:
         raise cancelled
 
@@ -141,6 +143,27 @@ def _config(app: ASGIApp) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
+    """uvicorn's server without its ten looks a second at whether it should exit.
+
+    With nobody looking at the page they would cost as much CPU as polling the runtime does.
+    """
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._ending = asyncio.Event()
+
+    def end(self) -> None:
+        """Let ``serve`` return, after what is being answered."""
+        self.should_exit = True
+        self._ending.set()
+
+    async def main_loop(self) -> None:
+        """Once a second is what the Date header needs."""
+        while not await self.on_tick(0):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(DATE_S):
+                    await self._ending.wait()
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Signals belong to the command line."""

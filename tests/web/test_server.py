@@ -206,6 +206,19 @@ async def test_a_second_cancel_ends_at_once() -> None:
     listener.close()
 
 
+async def test_a_server_that_breaks_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(_server: object, _counter: int) -> bool:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr("uvicorn.Server.on_tick", broken)
+    listener = listen("127.0.0.1", 0)
+    with pytest.raises(ExceptionGroup) as failure:
+        async with asyncio.timeout(PATIENCE_S):
+            await serve(hello, listener, asyncio.Event(), hub=make_hub())
+    assert failure.group_contains(RuntimeError, match="broken")
+    listener.close()
+
+
 async def test_signals_are_left_alone() -> None:
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = [signal.getsignal(number) for number in numbers]
