@@ -30,7 +30,7 @@ def _checkout() -> tuple[Workload, ...]:
             name="storefront",
             containers=_one("storefront", f"{SHOP}/storefront:7.3.1"),
             count=2,
-            range=(2, 5),
+            range=(2, 4),
             scale=(17 * SECOND, 29 * SECOND),
         ),
         Replicas(
@@ -84,6 +84,7 @@ def _batch() -> tuple[Workload, ...]:
             every=(19 * SECOND, 27 * SECOND),
             runs=(4 * SECOND, 9 * SECOND),
             failures=2,
+            ttl_ns=12 * SECOND,
         ),
         CronJob(
             namespace="batch",
@@ -92,6 +93,7 @@ def _batch() -> tuple[Workload, ...]:
             every=(55 * SECOND, 80 * SECOND),
             runs=(9 * SECOND, 16 * SECOND),
             failures=3,
+            ttl_ns=12 * SECOND,
         ),
         Replicas(
             namespace="batch",

@@ -83,8 +83,9 @@ class CriServer:
             (grpc.method_handlers_generic_handler(SERVICE, self._handlers()),)
         )
         server.add_insecure_port(f"unix:{socket_path}")
-        await server.start()
+        # Kept before it starts: a start that is cancelled halfway must be undone as well.
         self._server = server
+        await server.start()
         _make_private(socket_path)
 
     async def stop(self) -> None:

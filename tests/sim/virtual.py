@@ -13,6 +13,7 @@ from app.engine.engine import Engine
 from app.engine.inputs import (
     Input,
     PodInspected,
+    PodInspectFailed,
     PodsListed,
     RuntimeProbed,
     Start,
@@ -127,6 +128,8 @@ class VirtualNode:
         self.world = World(seed, self._publish)
         self.engine = Engine(engine or EngineSettings(), random.Random(seed))
         self.workers = PodWorkers(self.agenda, self.world, self._from_workers, seed, workers)
+        self.failing: set[str] = set()
+        """UIDs of pods whose inspection fails."""
         self._open = False
         self._timers: dict[str, Appointment] = {}
         self._stepping = False
@@ -218,6 +221,9 @@ class VirtualNode:
 
     def _inspect(self, wanted: InspectPod) -> Callable[[], None]:
         def answer() -> None:
+            if wanted.uid in self.failing:
+                self._feed(PodInspectFailed(**self._now(), call=wanted.call, error="no answer"))
+                return
             sandboxes, containers = [], []
             for sandbox_id in wanted.sandbox_ids:
                 try:

@@ -1,0 +1,363 @@
+"""The node as a whole: a real client on its socket, a hand that plays the PLEG, and its end."""
+
+import asyncio
+import stat
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import grpc
+import msgspec
+import pytest
+
+from app.clock import Clock, RealClock
+from app.cri.pb import cri_pb2 as pb
+from app.engine.inputs import Input, RelistRequested, SyncEnded, SyncStarted
+from app.engine.records import Lifecycle, PodCached, RelistFinished
+from app.sim.agenda import Steps, VirtualClock
+from app.sim.flavour import MS, SECOND
+from app.sim.node import NodeSettings, Pacer, RealPacer, SimNode
+from app.sim.pods import ERROR, PodSpec
+from app.sim.script import (
+    Action,
+    AddPod,
+    DeletePod,
+    EndContainer,
+    FailProbe,
+    Script,
+    Stage,
+    Workload,
+)
+from app.sim.timings import Timings
+from app.sim.workers import WorkerSettings
+from tests.sim.orders import order
+from tests.sim.virtual import container_status, sandbox_status
+
+TIMEOUT = 20.0
+AT_ONCE = (0, MS)
+QUICK = NodeSettings(
+    workers=WorkerSettings(
+        timings=Timings(**dict.fromkeys(Timings.__struct_fields__, AT_ONCE))
+    ),
+    lead_ns=0,
+)
+
+
+class Plan(msgspec.Struct):
+    """Pods from the start, and then (after how many ns, what)."""
+
+    pods: tuple[PodSpec, ...] = ()
+    steps: tuple[tuple[int, Action], ...] = ()
+    key: str = "plan"
+
+    def begin(self, stage: Stage, rng: Random) -> None:
+        for pod in self.pods:
+            stage.place(pod, 3600 * SECOND)
+        stage.start(self._go(stage))
+
+    def _go(self, stage: Stage) -> Steps[None]:
+        for wait, action in self.steps:
+            yield wait
+            stage.do(action)
+
+
+class Leaping:
+    """A pacer that does not wait: it sets the virtual clock on, once others had their turn."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self._clock = clock
+
+    async def wait(self, t: int | None, wake: asyncio.Event) -> None:
+        for _ in range(3):
+            await asyncio.sleep(0)
+        if wake.is_set():
+            return
+        if t is None:
+            await wake.wait()
+        else:
+            self._clock.advance_to(t)
+
+
+class Running:
+    """A node that runs, what it fed, and a client of its socket."""
+
+    def __init__(self, node: SimNode, path: Path, clock: Clock) -> None:
+        self.node = node
+        self.path = path
+        self.clock = clock
+        self.inputs: list[Input] = []
+        self.ready = asyncio.Event()
+
+    async def call(self, method: str, request: Any, answer: Any) -> Any:
+        async with grpc.aio.insecure_channel(f"unix:{self.path}") as channel:
+            stub = channel.unary_unary(
+                f"/runtime.v1.RuntimeService/{method}",
+                request_serializer=type(request).SerializeToString,
+                response_deserializer=answer.FromString,
+            )
+            return await stub(request, timeout=TIMEOUT)
+
+    async def until(self, true: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + TIMEOUT
+        while not true():
+            assert time.monotonic() < deadline, "it never became so"
+            await asyncio.sleep(0.001)
+
+    def relist(self, uid: str) -> None:
+        """Tell the workers what a global relist would: the pod as it is, and who died."""
+        t, wall = self.clock.mono(), self.clock.wall()
+        world = self.node.world
+        containers = sorted(world.pod_containers(uid), key=lambda one: -one.config.attempt)
+        self.node.on_record(
+            PodCached(
+                t=t,
+                wall=wall,
+                uid=uid,
+                name="",
+                namespace="",
+                relist=1,
+                containers=tuple(container_status(one) for one in containers),
+                sandboxes=tuple(sandbox_status(one) for one in world.pod_sandboxes(uid)),
+            )
+        )
+        self.node.on_record(
+            RelistFinished(
+                t=t,
+                wall=wall,
+                relist=1,
+                scope="global",
+                source="global",
+                started=t,
+                duration_ns=0,
+                ok=True,
+            )
+        )
+
+    def died(self, uid: str, container_id: str) -> None:
+        self.node.on_record(
+            Lifecycle(
+                t=self.clock.mono(),
+                wall=self.clock.wall(),
+                type="ContainerDied",
+                uid=uid,
+                container_id=container_id,
+                container_name="app",
+                is_sandbox=False,
+                old_state="running",
+                new_state="exited",
+                relist=1,
+                source="global",
+                delivery="sent",
+            )
+        )
+
+
+@asynccontextmanager
+async def running(
+    path: Path,
+    workload: list[Workload] | None,
+    clock: Clock | None = None,
+    settings: NodeSettings = QUICK,
+    pacer: Pacer | None = None,
+) -> AsyncIterator[Running]:
+    clock = clock or RealClock()
+    node = SimNode(7, clock, workload, settings=settings, pacer=pacer)
+    run = Running(node, path, clock)
+    async with asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(node.run(path, run.inputs.append, run.ready))
+        await asyncio.wait_for(run.ready.wait(), TIMEOUT)
+        yield run
+        task.cancel()
+
+
+@asynccontextmanager
+async def events(path: Path, within: float = TIMEOUT) -> AsyncIterator[Any]:
+    """An open GetContainerEvents of a client of its own."""
+    async with grpc.aio.insecure_channel(f"unix:{path}") as channel:
+        stream: Any = channel.unary_stream(
+            "/runtime.v1.RuntimeService/GetContainerEvents",
+            request_serializer=pb.GetEventsRequest.SerializeToString,
+            response_deserializer=pb.ContainerEventResponse.FromString,
+        )(pb.GetEventsRequest(), timeout=within)
+        yield stream
+        stream.cancel()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "node.sock"
+
+
+async def test_a_client_of_its_own_sees_a_container_die_and_come_back(path: Path) -> None:
+    pod = order()
+    plan = Plan((pod,), ((50 * MS, EndContainer(pod.uid, "app", ERROR)),))
+    async with running(path, [plan]) as run, events(path) as stream:
+        heard = [await stream.read()]
+        stop = heard[0]
+        assert stop.container_event_type == pb.CONTAINER_STOPPED_EVENT
+        assert stop.pod_sandbox_status.metadata.uid == pod.uid
+        assert run.inputs == []  # nobody has noticed yet
+        run.relist(pod.uid)
+        run.died(pod.uid, stop.container_id)
+        heard += [await stream.read() for _ in range(2)]
+        assert [one.container_event_type for one in heard[1:]] == [
+            pb.CONTAINER_CREATED_EVENT,
+            pb.CONTAINER_STARTED_EVENT,
+        ]
+        assert heard[1].container_id != stop.container_id
+        await run.until(lambda: any(isinstance(one, RelistRequested) for one in run.inputs))
+        kinds = [type(one) for one in run.inputs if type(one).__name__ != "EventsTaken"]
+        assert kinds == [SyncStarted, SyncEnded, RelistRequested]
+        times = [one.t for one in run.inputs]
+        assert times == sorted(times)
+
+
+async def test_nothing_is_fed_from_within_on_record(path: Path) -> None:
+    pod = order()
+    async with running(path, [Plan((pod,))]) as run:
+        container = run.node.world.pod_containers(pod.uid)[0]
+        run.relist(pod.uid)
+        run.died(pod.uid, container.id)
+        assert run.inputs == []
+        await run.until(lambda: run.inputs != [])
+
+
+async def test_the_demos_node_lists_its_residents_from_the_first_moment(path: Path) -> None:
+    async with running(path, None, settings=NodeSettings()) as run:
+        pods = await run.call(
+            "ListPodSandbox", pb.ListPodSandboxRequest(), pb.ListPodSandboxResponse
+        )
+        containers = await run.call(
+            "ListContainers", pb.ListContainersRequest(), pb.ListContainersResponse
+        )
+        assert len(pods.items) >= 20
+        assert {one.metadata.namespace for one in pods.items} >= {"checkout", "kube-system"}
+        assert {one.state for one in containers.containers} == {pb.CONTAINER_RUNNING}
+        now = time.time_ns()
+        assert all(one.created_at < now - 3600 * SECOND for one in pods.items)
+
+
+async def test_residents_come_without_events(path: Path) -> None:
+    async with running(path, [Plan((order(),))]), events(path, within=0.2) as stream:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await stream.read()
+        assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+
+
+async def test_an_hour_under_a_clock_that_leaps_takes_no_hour(path: Path) -> None:
+    """Every kind of action is carried out; a virtual clock drives the same node."""
+    clock = VirtualClock()
+    pods = [order(f"p{number}") for number in range(3)]
+    plan = Plan(
+        (pods[0], pods[1]),
+        (
+            (600 * SECOND, AddPod(pods[2])),
+            (600 * SECOND, EndContainer(pods[1].uid, "app", ERROR)),
+            (600 * SECOND, FailProbe(pods[0].uid, ("app",))),
+            (600 * SECOND, DeletePod(pods[0].uid)),
+            (600 * SECOND, DeletePod(pods[2].uid)),
+        ),
+    )
+    began = time.monotonic()
+    async with running(path, [plan], clock, pacer=Leaping(clock)) as run:
+        run.relist(pods[0].uid)
+        await run.until(lambda: clock.mono() > 3000 * SECOND)
+        world = run.node.world
+        await run.until(lambda: len(world.sandboxes()) == 1)
+        (app,) = world.pod_containers(pods[1].uid)
+        assert (app.state, app.reason) == ("exited", "Error")  # no PLEG told of it
+        synced = [one.uid for one in run.inputs if isinstance(one, SyncStarted)]
+        assert pods[2].uid in synced
+    assert time.monotonic() - began < 30
+
+
+async def test_the_real_clock_paces_the_script(path: Path) -> None:
+    plan = Plan((), tuple((20 * MS, AddPod(order(f"p{number}"))) for number in range(5)))
+    async with running(path, [plan]) as run:
+        began = run.clock.mono()
+        await run.until(lambda: len(run.node.workers.pods) == 5)
+        took = run.clock.mono() - began
+        assert 60 * MS < took < 5 * SECOND
+
+
+async def test_the_pacer_wakes_for_what_comes_earlier() -> None:
+    clock = RealClock()
+    wake = asyncio.Event()
+    pacer = RealPacer(clock)
+    async with asyncio.timeout(TIMEOUT), asyncio.TaskGroup() as tasks:
+        waiting = tasks.create_task(pacer.wait(clock.mono() + 3600 * SECOND, wake))
+        forever = tasks.create_task(pacer.wait(None, wake))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        assert not forever.done()
+        wake.set()
+    wake.clear()
+    before = clock.mono()
+    await pacer.wait(before + 5 * MS, wake)
+    assert clock.mono() >= before + 4 * MS
+
+
+async def test_the_pacer_gives_way_even_when_nothing_is_to_be_waited_for() -> None:
+    clock = RealClock()
+    wake = asyncio.Event()
+    wake.set()
+    others: list[int] = []
+    asyncio.get_running_loop().call_soon(others.append, 1)
+    await RealPacer(clock).wait(0, wake)
+    assert others == [1]
+
+
+async def test_it_ends_cleanly_and_takes_its_socket_away(path: Path) -> None:
+    async with running(path, None, settings=NodeSettings()) as run:
+        mode = await asyncio.to_thread(lambda: path.stat().st_mode)
+        assert stat.S_ISSOCK(mode)
+        fed = len(run.inputs)
+    assert not await asyncio.to_thread(path.exists)
+    assert len(run.inputs) == fed
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_a_sync_in_progress_at_the_end_feeds_nothing_more(path: Path) -> None:
+    pod = order()
+    slow = NodeSettings(
+        workers=WorkerSettings(timings=Timings(prepare=(60 * SECOND, 60 * SECOND))), lead_ns=0
+    )
+    plan = Plan((order("other"),), ((0, AddPod(pod)),))
+    async with running(path, [plan], settings=slow) as run:
+        run.relist("uid-other")
+        await run.until(lambda: any(isinstance(one, SyncStarted) for one in run.inputs))
+    assert not any(isinstance(one, SyncEnded) for one in run.inputs)
+
+
+async def test_a_place_where_no_socket_can_be_made_is_an_error_and_leaves_nothing(
+    tmp_path: Path,
+) -> None:
+    node = SimNode(1, RealClock(), [])
+    with pytest.raises(ExceptionGroup) as caught:
+        await node.run(tmp_path / "nowhere" / "node.sock", lambda _: None, asyncio.Event())
+    assert all(isinstance(one, OSError | RuntimeError) for one in caught.value.exceptions)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_a_mistake_in_a_call_ends_the_node_loudly(path: Path) -> None:
+    class Unheard(Action, frozen=True, tag="unheard"):
+        """No node carries this out."""
+
+    node = SimNode(1, RealClock(), [Plan((), ((0, Unheard()),))], settings=QUICK)
+    with pytest.raises(ExceptionGroup) as caught:
+        await asyncio.wait_for(node.run(path, lambda _: None, asyncio.Event()), TIMEOUT)
+    assert isinstance(caught.value.exceptions[0], TypeError)
+    assert not await asyncio.to_thread(path.exists)
+
+
+def test_the_demos_workloads_are_the_default() -> None:
+    from app.sim.catalogue import default_node
+
+    node = SimNode(7, RealClock())
+    script = Script(7, default_node())
+    assert node.seed == 7
+    assert list(islice(node._script.steps(), 20)) == list(islice(script.steps(), 20))

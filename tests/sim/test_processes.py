@@ -1,0 +1,156 @@
+"""Processes: how they end, and when the runtime notices."""
+
+import pytest
+
+from app.sim.agenda import Agenda, VirtualClock, play
+from app.sim.flavour import CONTAINERD_2, MS, SECOND
+from app.sim.objects import Container, ContainerConfig, RuntimeEvent, SandboxConfig
+from app.sim.pods import COMPLETED, ERROR, KILLED, OOM_KILLED, ContainerSpec, Lifetime
+from app.sim.processes import Processes
+from app.sim.world import World
+
+LAG_MIN, _, LAG_MAX = CONTAINERD_2.exit_lag
+
+
+class Bench:
+    def __init__(self, seed: int = 1) -> None:
+        self.clock = VirtualClock()
+        self.agenda = Agenda(self.clock)
+        self.events: list[RuntimeEvent] = []
+        self.world = World(seed, self.events.append)
+        self.processes = Processes(self.agenda, self.world, seed)
+        self.sandbox = self.world.run_sandbox(
+            SandboxConfig(name="p", uid="u", namespace="n"), self.clock.wall()
+        )
+
+    def begin(self, spec: ContainerSpec, attempt: int = 0) -> Container:
+        config = ContainerConfig(name=spec.name, image=spec.image, attempt=attempt)
+        made = self.world.create_container(self.sandbox.id, config, self.clock.wall())
+        started = self.world.start_container(made.id, self.clock.wall())
+        self.processes.begin(started, spec, "u")
+        return started
+
+    def run(self, ns: int) -> None:
+        play(self.agenda, self.clock, self.clock.mono() + ns)
+
+    def ended(self, container: Container) -> tuple[int, str, int]:
+        """Exit code, reason, and how long it ran (ns)."""
+        now = self.world.container(container.id)
+        assert now.state == "exited"
+        return now.exit_code, now.reason, now.finished_at - now.started_at
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def spec(
+    lifetime: Lifetime | None = None, term: tuple[int, int] | None = (60 * MS, 900 * MS)
+) -> ContainerSpec:
+    return ContainerSpec(name="app", image="i", lifetime=lifetime, term=term)
+
+
+def test_without_a_lifetime_it_runs_on(bench: Bench) -> None:
+    container = bench.begin(spec())
+    bench.run(3600 * SECOND)
+    assert bench.world.is_running(container.id)
+
+
+def test_with_a_lifetime_it_ends_within_it(bench: Bench) -> None:
+    container = bench.begin(spec(lifetime=Lifetime((2 * SECOND, 4 * SECOND), (ERROR,))))
+    bench.run(5 * SECOND)
+    code, reason, ran = bench.ended(container)
+    assert (code, reason) == (1, "Error")
+    assert 2 * SECOND <= ran <= 4 * SECOND
+
+
+def test_the_runtime_notices_some_time_after_the_end(bench: Bench) -> None:
+    container = bench.begin(spec())
+    bench.run(SECOND)
+    died_at = bench.clock.wall()
+    assert bench.processes.end(container.id, OOM_KILLED)
+    bench.run(LAG_MIN - 1)
+    assert bench.world.is_running(container.id)
+    bench.run(LAG_MAX)
+    assert bench.ended(container) == (137, "OOMKilled", SECOND)
+    told = bench.events[-1]
+    assert told.kind == "stopped"
+    assert LAG_MIN <= told.created_at - died_at <= LAG_MAX
+
+
+def test_what_has_ended_or_never_was_cannot_be_ended(bench: Bench) -> None:
+    container = bench.begin(spec())
+    assert bench.processes.end(container.id, ERROR)
+    assert not bench.processes.end(container.id, OOM_KILLED)
+    assert not bench.processes.end("nothing", ERROR)
+    bench.run(SECOND)
+    assert bench.ended(container)[:2] == (1, "Error")
+    assert not bench.processes.end(container.id, ERROR)
+
+
+def test_a_process_that_heeds_sigterm_completes(bench: Bench) -> None:
+    container = bench.begin(spec(term=(100 * MS, 300 * MS)))
+    ended = bench.processes.terminate(container.id, 30 * SECOND)
+    bench.run(SECOND)
+    code, reason, ran = bench.ended(container)
+    assert (code, reason) == (COMPLETED.exit_code, COMPLETED.reason)
+    assert 100 * MS <= ran <= 300 * MS
+    assert ended.fired
+
+
+def test_a_process_that_ignores_sigterm_is_killed_when_the_grace_time_is_over(
+    bench: Bench,
+) -> None:
+    container = bench.begin(spec(term=None))
+    noted: list[int] = []
+    ended = bench.processes.terminate(container.id, 2 * SECOND)
+    ended.then(lambda: noted.append(bench.clock.mono()))
+    bench.run(2 * SECOND)
+    assert noted == []
+    bench.run(LAG_MAX)
+    assert len(noted) == 1
+    assert bench.ended(container) == (KILLED.exit_code, KILLED.reason, 2 * SECOND)
+
+
+def test_one_that_takes_longer_than_its_grace_time_is_killed(bench: Bench) -> None:
+    container = bench.begin(spec(term=(5 * SECOND, 5 * SECOND)))
+    bench.processes.terminate(container.id, SECOND)
+    bench.run(2 * SECOND)
+    assert bench.ended(container) == (137, "Error", SECOND)
+
+
+def test_stopping_what_is_dying_waits_for_the_end_it_has(bench: Bench) -> None:
+    container = bench.begin(spec())
+    bench.processes.end(container.id, OOM_KILLED)
+    ended = bench.processes.terminate(container.id, 30 * SECOND)
+    bench.run(SECOND)
+    assert ended.fired
+    assert bench.ended(container)[:2] == (137, "OOMKilled")
+
+
+def test_stopping_what_does_not_run_is_done_at_once(bench: Bench) -> None:
+    assert bench.processes.terminate("nothing", SECOND).fired
+
+
+def test_a_container_that_is_gone_when_the_runtime_looks_is_no_error(bench: Bench) -> None:
+    container = bench.begin(spec())
+    ended = bench.processes.terminate(container.id, 30 * SECOND)
+    bench.world.remove_sandbox(bench.sandbox.id, bench.clock.wall())
+    bench.run(2 * SECOND)
+    assert ended.fired
+    assert bench.world.containers() == []
+
+
+def test_endings_come_by_their_weight_and_follow_from_the_seed() -> None:
+    def ends(seed: int) -> list[int]:
+        bench = Bench(seed)
+        life = Lifetime((MS, MS), (COMPLETED, ERROR))
+        made = [bench.begin(spec(lifetime=life), attempt) for attempt in range(60)]
+        bench.run(SECOND)
+        return [bench.ended(one)[0] for one in made]
+
+    first = ends(1)
+    assert 15 < sum(first) < 45
+    assert ends(1) == first
+    assert ends(2) != first
