@@ -44,6 +44,10 @@ NO_PERMISSION = (
 )
 
 
+class _NotAllowed(EndpointError):
+    """The socket is there, but not for this user."""
+
+
 class Endpoint(msgspec.Struct, frozen=True):
     """A socket to talk to: ``address`` is gRPC's (``unix:///…``), ``reason`` a clause."""
 
@@ -113,7 +117,7 @@ def _checked(text: str, reason: str, usable: Callable[[Path], bool]) -> Endpoint
             f"There is no socket {where}. Start the runtime, or correct the path."
         ) from None
     except PermissionError:
-        raise EndpointError(f"This user may not look at {where}. {NO_PERMISSION}") from None
+        raise _NotAllowed(f"This user may not look at {where}. {NO_PERMISSION}") from None
     except OSError as error:
         raise EndpointError(
             f"The socket {where} cannot be used: {error.strerror}. {USE_FLAG}"
@@ -121,7 +125,7 @@ def _checked(text: str, reason: str, usable: Callable[[Path], bool]) -> Endpoint
     if not stat.S_ISSOCK(mode):
         raise EndpointError(f"{where} is not a socket. {USE_FLAG}")
     if not usable(path):
-        raise EndpointError(f"This user may not connect to {where}. {NO_PERMISSION}")
+        raise _NotAllowed(f"This user may not connect to {where}. {NO_PERMISSION}")
     return Endpoint(_address(path), path, reason)
 
 
@@ -134,9 +138,10 @@ def _first_well_known(
         reason = f"the well-known socket of {name}"
         try:
             found = _checked(str(path), reason, usable)
-        except EndpointError as error:
-            if "may not" in str(error):
-                forbidden = forbidden or path
+        except _NotAllowed:
+            forbidden = forbidden or path
+            continue
+        except EndpointError:
             continue
         if _listens(path):
             return found

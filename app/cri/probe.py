@@ -25,11 +25,16 @@ BROADCASTS_SINCE: dict[str, tuple[int, int]] = {"containerd": (2, 0), "cri-o": (
 
 OVERRIDE = "To subscribe nevertheless, start plegscope with --join-shared-stream."
 
-_NUMBERS = re.compile(r"v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?(-)?", re.ASCII)
+_NUMBERS = re.compile(
+    r"v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?(-(?:alpha|beta|rc|dev|pre))?", re.ASCII
+)
 
 
 class Parsed(NamedTuple):
-    """The leading numbers of a version; ``pre``: a pre-release such as ``2.0.0-beta.1``."""
+    """The leading numbers of a version; ``pre``: a pre-release such as ``2.0.0-beta.1``.
+
+    What packagers append (``-k3s1``, ``~ds1``, ``+unknown``) makes no pre-release.
+    """
 
     major: int
     minor: int
@@ -57,8 +62,8 @@ def parse_version(text: str) -> Parsed | None:
     match = _NUMBERS.match(text)
     if match is None:
         return None
-    major, minor, patch, dash = match.groups()
-    return Parsed(int(major), int(minor), int(patch or 0), dash is not None)
+    major, minor, patch, pre = match.groups()
+    return Parsed(int(major), int(minor), int(patch or 0), pre is not None)
 
 
 def decide(name: str, version: str, *, join_shared_stream: bool = False) -> Decision:

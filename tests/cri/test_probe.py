@@ -28,7 +28,7 @@ from tests.cri.fakes import FakeRuntime, Refuse, version
         ("2.1.9+unknown", (2, 1, 9, False)),
         ("1.37", (1, 37, 0, False)),
         ("2.0.0-beta.1", (2, 0, 0, True)),
-        ("v2.3.4-k3s1.32", (2, 3, 4, True)),
+        ("v2.0.0-k3s1.32", (2, 0, 0, False)),
     ],
 )
 def test_the_numbers_of_a_version(text: str, numbers: tuple[int, int, int, bool]) -> None:
@@ -50,7 +50,7 @@ def test_what_is_no_version(text: str) -> None:
         ("containerd", "v2.0.3"),
         ("containerd", "2.1.9+unknown"),
         ("containerd", "2.1.0-rc.1"),
-        ("containerd", "2.0.1-k3s1"),
+        ("containerd", "v2.0.0-k3s1"),
         ("containerd", "10.0.0"),
         ("cri-o", "1.28.0"),
         ("cri-o", "1.37.0-dev"),

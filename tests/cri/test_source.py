@@ -272,7 +272,7 @@ async def test_a_hung_runtime_is_not_joined(runtime: FakeRuntime, clock: RealClo
 async def test_a_fault_of_our_own_ends_only_the_stream(
     source: CriSource, runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source_module, "StreamKeeper", lambda *_: _Faulty())
+    monkeypatch.setattr(source_module, "StreamKeeper", lambda *_, **__: _Faulty())
     async with working(source) as at:
         at.perform(OpenStream())
         end = await at.inputs.next(StreamEnded)
