@@ -10,10 +10,11 @@
  * }} Condition
  * @typedef {{
  *   state: SessionState|null, now: number, link: "connecting"|"open"|"waiting", silence: number,
- *   online: boolean, farewell: string, lagging: number, usual: number|null, pods: number
+ *   online: boolean, farewell: string, lagging: number, usual: number|null, pods: number,
+ *   downSince: number|null
  * }} Situation
  *   `silence`: since the last message (ns). `lagging`: records skipped a moment ago. `usual`: this
- *   node's usual global relist (ns).
+ *   node's usual global relist (ns). `downSince`: since when there are no hints (t).
  */
 import { age, count, duration } from "./words.js";
 
@@ -93,7 +94,7 @@ function passing(at) {
   if (at.lagging) {
     return { id: "lagging", icon: "warning", word: "You are lagging.", fact: ["This page skipped ", { b: count(at.lagging, "record") }, "."], meaning: "Shown is the state of now; what is not known here is hatched. Others are not affected.", action: help("lagging") };
   }
-  const healthy = `PLEG is healthy: ${lastRelist(at).map((part) => (typeof part === "string" ? part : part.b)).join("")}`;
+  const healthy = `PLEG is healthy: t${lastRelist(at).map((part) => (typeof part === "string" ? part : part.b)).join("").slice(1)}`;
   if (stream.policy === "relist_only") {
     return {
       id: "safety", icon: "waiting", word: "Polling only,", fact: ["for the node’s safety."], meaning: `${sentence(state.runtime?.reason ?? stream.meaning)} ${healthy}`,
@@ -107,10 +108,10 @@ function passing(at) {
       meaning: `${sentence(stream.meaning)}${next} ${healthy}`, action: help("polling", "Which runtimes have one"),
     };
   }
-  if (stream.state === "waiting" || stream.state === "closed" || (stream.state === "connecting" && at.now - stream.since_t > 1e9)) {
+  if (stream.state === "waiting" || stream.state === "closed" || (stream.state === "connecting" && at.now - (at.downSince ?? stream.since_t) > 1e9)) {
     const next = stream.retry_t !== null && stream.retry_t > at.now ? `Next try in ${age(stream.retry_t - at.now)}. ` : "";
     return {
-      id: "stream-down", icon: "warning", word: "Reconnecting.", fact: ["Stream down for ", { b: age(at.now - stream.since_t) }, "."],
+      id: "stream-down", icon: "warning", word: "Reconnecting.", fact: ["Stream down for ", { b: age(at.now - (at.downSince ?? stream.since_t)) }, "."],
       meaning: `${next}The global relist still finds every stop, up to ${duration(pace)} later.`, action: help("stream-down"),
     };
   }
@@ -156,6 +157,5 @@ function lastRelist(at) {
 function sentence(text) {
   const trimmed = text.trim();
   if (!trimmed) return "";
-  const whole = trimmed[0].toUpperCase() + trimmed.slice(1);
-  return /[.!?]$/.test(whole) ? whole : `${whole}.`;
+  return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
 }

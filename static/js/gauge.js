@@ -22,6 +22,7 @@ export class Gauge {
   constructor(box) {
     this.box = box;
     this.width = 0;
+    this.limit = 0;
     this.svg = s("svg", { role: "img", class: "scale" });
     this.text = h("p", { class: "sr" });
     box.append(this.svg, this.text);
@@ -110,6 +111,3 @@ export class Gauge {
     node.setAttribute("x", String(at));
   }
 }
-
-/** @type {number|undefined} */
-Gauge.prototype.limit = undefined;

@@ -36,14 +36,14 @@ export function countsLine(store, now, stream = true) {
     groups.forEach((group, i) => line.push(...(i ? ["; "] : []), ...group));
     line.push(".");
   }
-  if (stream) line.push(` ${streamWords(state, now)}`);
+  if (stream) line.push(` ${streamWords(state, now, store.downSince)}`);
   return line;
 }
 
-/** @param {import("./types.js").SessionState} state @param {number} now */
-export function streamWords(state, now) {
+/** @param {import("./types.js").SessionState} state @param {number} now @param {number|null} downSince */
+export function streamWords(state, now, downSince) {
   const { stream } = state.engine;
-  const since = age(now - stream.since_t);
+  const since = age(now - (stream.state === "connected" ? stream.since_t : downSince ?? stream.since_t));
   switch (stream.state) {
     case "connected": return `Stream connected ${since}.`;
     case "connecting": return "Stream connecting.";
@@ -136,7 +136,7 @@ export class Glance {
     setText(byId("head-global"), last && last.duration_ns !== null ? duration(last.duration_ns) : "none yet");
     const { stream } = state.engine;
     const words = { connected: "connected", connecting: "connecting", waiting: "down", closed: "closed", off: stream.policy === "relist_only" ? "left alone" : "off" }[stream.state];
-    setText(byId("head-stream"), stream.state === "off" ? words : `${words} ${age(now - stream.since_t)}`);
+    setText(byId("head-stream"), stream.state === "off" ? words : `${words} ${age(now - (this.store.downSince ?? stream.since_t))}`);
     byId("head-stream").title = stream.meaning;
     const typical = usual(this.store);
     setText(byId("gauge-usual"), typical ? `usual ${range(typical.low, typical.high)}` : "");

@@ -65,6 +65,10 @@ export class Lane {
     /** @type {Cached[]} */ this.cached = [];
     /** Longest thing in each array (ns): how far before a window one must look. */
     this.longest = { asks: 0, relists: 0, finds: 0, syncs: 0 };
+    /** Containers whose death was found, by id. @type {Set<string>} */
+    this.dead = new Set();
+    /** The session's first relist: what was before it is not known. @type {number|null} */
+    this.baseline = null;
     /** What died or started by relist, until the cache entry comes. @type {Map<number, {died: Set<string>, started: Set<string>}>} */
     this.moves = new Map();
     /** The cache entry whose relist's findings may still come. @type {{relist: number|null|undefined, ids: string[]}|null} */
@@ -86,10 +90,7 @@ export class Lane {
   addStop(rec) {
     const stop = { t: rec.t, seq: rec.seq, rec, find: null, moot: rec.backlog === true };
     // The death was found before the event came (a poll was quicker): nothing is unnoticed.
-    for (let i = this.finds.length - 1; i >= 0 && !stop.moot; i -= 1) {
-      const found = this.finds[i].rec;
-      if (found.container_id === rec.container_id && found.type === "ContainerDied") stop.moot = true;
-    }
+    if (this.dead.has(rec.container_id ?? "")) stop.moot = true;
     this.stops.push(stop);
     return stop;
   }
@@ -109,7 +110,9 @@ export class Lane {
     const find = { t: rec.t, seq: rec.seq, rec, from, fan };
     if (shown) this.finds.push(find);
     if (from !== null) this.longest.finds = Math.max(this.longest.finds, rec.t - from);
+    if (rec.baseline) this.baseline = rec.relist ?? null;
     if (rec.type === "ContainerDied") {
+      this.dead.add(rec.container_id ?? "");
       for (let i = this.stops.length - 1; i >= 0; i -= 1) {
         if (this.stops[i].rec.container_id === rec.container_id) this.stops[i].find ??= find;
       }
@@ -156,6 +159,10 @@ export class Lane {
   #explain() {
     const pending = this.pending;
     if (!pending || this.cached.length !== 1) return;
+    if (pending.relist === this.baseline) {
+      this.cached[0].before = null;
+      return;
+    }
     const moves = this.moves.get(pending.relist ?? -1);
     const kept = pending.ids.filter((id) => !moves?.started.has(id)).length;
     this.cached[0].before = kept > 0 || (moves?.died.size ?? 0) > 0;
@@ -175,6 +182,7 @@ export class Lane {
     this.asks = this.asks.filter((ask) => young(ask) || ask.end === null);
     this.relists = this.relists.filter((relist) => young(relist) || relist.to === null);
     this.finds = this.finds.filter(young);
+    this.dead = new Set(this.finds.filter((find) => find.rec.type === "ContainerDied").map((find) => find.rec.container_id ?? ""));
     this.syncs = this.syncs.filter((sync) => young(sync) || sync.to === null);
     // The last old entry still says what ran at the beginning of what is kept.
     const old = this.cached.findIndex(young);

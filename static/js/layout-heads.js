@@ -127,6 +127,8 @@ function stream(scene, rows, lanes, px) {
     const x2 = end === null ? Infinity : px(end);
     const item = { x, x2, y, s: 4, seq: stretch.seq, note: stretch.meaning };
     if (stretch.state === "connected") rows[LAYER.run].push({ k: "stream", ...item });
+    // A runtime without a stream is no fault: nothing is down.
+    else if (stretch.code === "unimplemented" || stretch.code === "immediate_eof") rows[LAYER.run].push({ k: "alone", ...item });
     else if (stretch.state === "off") rows[LAYER.run].push({ k: relistOnly ? "alone" : "down", ...item });
     else {
       rows[LAYER.run].push({ k: "down", ...item });

@@ -42,6 +42,7 @@ export class Legend {
   constructor(row, all, off, changed) {
     this.row = row;
     this.off = off;
+    this.key = "";
     /** @type {{id: string, rare: boolean, button: HTMLElement, count: HTMLElement}[]} */
     this.items = [];
     const add = (/** @type {import("./marks.js").Kind} */ kind, /** @type {boolean} */ short) => {
@@ -95,6 +96,3 @@ export class Legend {
     if (this.row.scrollWidth > this.row.clientWidth) this.row.classList.remove("names");
   }
 }
-
-/** @type {string} */
-Legend.prototype.key = "";

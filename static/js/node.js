@@ -53,6 +53,8 @@ class NodePage {
     /** Newest record when the reader left the present. */
     this.leftAt = 0;
     this.headerAt = 0;
+    /** @type {ReturnType<typeof setTimeout>|undefined} */
+    this.addressTimer = undefined;
 
     this.timeline = new Timeline(byId("plot"), byId("lanes"), {
       store: this.store, clock: this.clock, view: this.view, lineup: this.lineup, off: this.off,
@@ -158,7 +160,7 @@ class NodePage {
     const pods = [...store.lanes.values()].filter((lane) => lane.goneT === null).length;
     const how = condition({
       state: store.state, now, link: this.connection.link, silence: clock.silence(), online: navigator.onLine,
-      farewell: this.connection.farewell, lagging: this.lagging, usual: typical?.middle ?? null, pods,
+      farewell: this.connection.farewell, lagging: this.lagging, usual: typical?.middle ?? null, pods, downSince: store.downSince,
     });
     const [from, to] = view.window(this.frozenT() ?? now);
     byId("main").dataset.state = how.id;
@@ -174,7 +176,7 @@ class NodePage {
     if (store.state) {
       setText(byId("clock"), `${timeOfDay(clock.wall(this.frozenT() ?? now), this.utc)} ${zone(this.utc)}`);
       const runtime = store.state.runtime;
-      setText(byId("watched").querySelector(".watched-more"), runtime ? ` · ${store.state.simulated ? "behaves like " : ""}${runtime.name} ${runtime.version.split("+")[0]}` : ` · ${store.state.endpoint}`);
+      setText(byId("watched").querySelector(".watched-more"), runtime ? ` · ${store.state.simulated ? "behaves like " : ""}${runtime.name} ${(runtime.version ?? "").split("+")[0]}` : ` · ${store.state.endpoint}`);
       byId("watched").title = `${store.state.endpoint} (${store.state.endpoint_reason})`;
     }
     this.#empty(pods);
@@ -437,7 +439,7 @@ class NodePage {
       { keys: ["]"], show: "]", what: "the stop after", run: () => this.stepFinding(1) },
       { keys: ["g"], show: "g", what: "group by namespace", run: () => { const group = byId("group"); group.value = group.value === "none" ? "namespace" : "none"; group.dispatchEvent(new Event("change")); } },
       { keys: ["z"], show: "z", what: "UTC or this browser’s zone", run: () => this.setZone(!this.utc) },
-      { keys: ["?"], show: "?", what: "this sheet", run: () => this.keys.dialog.showModal() },
+      { keys: ["?"], show: "?", what: "this sheet", run: () => byId("keys").showModal() },
       { keys: ["Escape"], show: "Esc", what: "close, clear the selection", run: () => this.#escape(), plain: true },
     ], [{ keys: "Shift ← →", what: "earlier, later, from within the timeline" }]);
   }
@@ -457,9 +459,6 @@ class NodePage {
     else if (activeElement instanceof HTMLElement) activeElement.blur();
   }
 }
-
-/** @type {ReturnType<typeof setTimeout>|undefined} */
-NodePage.prototype.addressTimer = undefined;
 
 const page = new NodePage();
 // For the console and the browser tests: what the page knows.

@@ -14,7 +14,8 @@
  * @typedef {import("./lane.js").Relist} Relist
  * @typedef {import("./lane.js").Stop} Stop
  * @typedef {import("./lane.js").Find} Find
- * @typedef {{from: number, to: number|null, state: string, meaning: string, seq: number, tries: number[]}} Stretch
+ * @typedef {{from: number, to: number|null, state: string, meaning: string, seq: number,
+ *   tries: number[], code: string|null}} Stretch
  *   A stretch of the event stream's life: connected, down, or off.
  * @typedef {{from: number, to: number, hop: string, count: number, reason: string, seq: number}} Hole
  */
@@ -34,6 +35,8 @@ export class Store {
     this.lastSeq = 0;
     /** Older records than the oldest here exist or existed. */
     this.truncated = false;
+    /** Longest global relist that was kept, ns. */
+    this.longestGlobal = 0;
     this.#clear();
   }
 
@@ -82,7 +85,7 @@ export class Store {
     this.session = state.session;
     const stream = state.engine.stream;
     if (!this.stretches.length) {
-      this.stretches.push({ from: stream.since_t, to: null, state: stream.state, meaning: stream.meaning, seq: 0, tries: [] });
+      this.stretches.push({ from: stream.since_t, to: null, state: stream.state, meaning: stream.meaning, seq: 0, tries: [], code: stream.code });
     }
   }
 
@@ -327,11 +330,12 @@ export class Store {
       // Still down: another try, or another pause.
       if (phase === "connecting") last.tries.push(rec.t);
       last.meaning = rec.meaning || last.meaning;
+      last.code = rec.code ?? last.code;
       return;
     }
     if (last && last.to === null) last.to = rec.t;
     this.stretches.push({
-      from: rec.t, to: null, state: phase, meaning: rec.meaning ?? "", seq: rec.seq, tries: phase === "connecting" ? [rec.t] : [],
+      from: rec.t, to: null, state: phase, meaning: rec.meaning ?? "", seq: rec.seq, tries: phase === "connecting" ? [rec.t] : [], code: rec.code ?? null,
     });
   }
 
@@ -353,6 +357,12 @@ export class Store {
     this.finds = this.finds.filter(young);
     this.gaps = this.gaps.filter(young);
     this.stretches = this.stretches.filter((stretch) => stretch.to === null || stretch.to >= this.records[0].t);
+  }
+
+  /** Since when there are no hints, null while there are. @returns {number|null} */
+  get downSince() {
+    const last = this.stretches[this.stretches.length - 1];
+    return !last || last.state === "connected" ? null : last.from;
   }
 
   /** The record with this number, if it is kept. @param {number} seq @returns {Rec|null} */

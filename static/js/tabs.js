@@ -39,6 +39,7 @@ export class Tabs {
   update() {
     const list = byId("latest-list");
     if (list.offsetParent === null) return;
+    /** @type {import("./lane.js").Find[]} */
     const finds = [];
     for (let i = this.store.finds.length - 1; i >= 0 && finds.length < LATEST; i -= 1) {
       if (isStop(this.store.finds[i].rec)) finds.push(this.store.finds[i]);

@@ -53,6 +53,9 @@ export class Timeline {
     this.cursor = null;
     this.dirty = true;
     this.key = "";
+    this.rowsKey = "";
+    /** What the last frame showed. @type {{from: number, scale: number, shift: number, nowX: number, now: number}|null} */
+    this.last = null;
     /** Called after each change of the rows. @type {(rows: Row[]) => void} */
     this.onRows = () => {};
     new ResizeObserver(() => this.#resize()).observe(canvas);
@@ -259,8 +262,3 @@ export class Timeline {
     return geometry(this.laneHeight, this.em);
   }
 }
-
-/** @type {string} */
-Timeline.prototype.rowsKey = "";
-/** @type {{from: number, scale: number, shift: number, nowX: number, now: number}|null} */
-Timeline.prototype.last = null;

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { condition } from "../../static/js/condition.js";
+import { flat, MS, S, state } from "./kit.mjs";
+
+/** @param {object} [at] */
+function say({ engine = {}, more = {}, ...at } = {}) {
+  const { word, fact, meaning, action, id, icon } = condition({
+    state: state(engine, more), now: 10 * S, link: "open", silence: 0.1 * S, online: true, farewell: "", lagging: 0, usual: 6 * MS, pods: 5,
+    downSince: null, ...at,
+  });
+  return { id, icon, meaning: meaning.replaceAll("\u00a0", " "), action, text: `${word} ${flat(fact)}` };
+}
+
+const health = (/** @type {object} */ more) => ({ health: { healthy: true, message: "", last_start_t: 9.6 * S, threshold_ns: 180 * S, last_seen: null, ...more } });
+const stream = (/** @type {object} */ more) => ({ ...health({}), stream: { state: "connected", since_t: 0, meaning: "", policy: "join", attempt: 0, retry_t: null, code: null, detail: "", ...more } });
+
+test("healthy: state, fact, limit", () => {
+  assert.equal(say({ engine: health({}) }).text, "Healthy. The last global relist started 0.4 s ago and took 6.9 ms; the limit is 3 min.");
+});
+
+test("starting is no fault", () => {
+  const { text, icon } = say({ engine: health({ healthy: false, last_start_t: null }) });
+  assert.equal(text, "Starting. No relist yet.");
+  assert.equal(icon, "waiting");
+  assert.equal(say({ state: null }).text, "Starting. Waiting for the first picture.");
+});
+
+test("an empty node", () => {
+  assert.equal(say({ engine: health({}), pods: 0 }).text, "Healthy. No pods on this node.");
+});
+
+test("unhealthy is the only red, and says what a kubelet would do", () => {
+  const { text, icon, meaning } = say({ engine: health({ last_start_t: 10 * S - 192 * S }) });
+  assert.equal(text, "Unhealthy. No relist began for 3 min 12 s.");
+  assert.equal(icon, "bad");
+  assert.match(meaning, /Over the limit of 3 min; on a node the kubelet would say NotReady/);
+});
+
+test("a hung runtime: age of the oldest call, and when it becomes unhealthy", () => {
+  const { text, meaning, icon } = say({ engine: health({ last_start_t: -37 * S }), more: { oldest_call: { method: "ListPodSandbox", age_ns: 47 * S, hung: true } } });
+  assert.equal(text, "Runtime hung. Oldest call 47 s.");
+  assert.match(meaning, /ListPodSandbox has not returned. Unhealthy in 2 min 13 s/);
+  assert.equal(icon, "warning");
+});
+
+test("a global relist that does not come back is said before anyone calls it hung", () => {
+  const running = { relist: 4, scope: "global", source: "global", started: 8 * S, uid: null, duration_ns: null, ok: null, pods: 0, containers: 0 };
+  assert.match(say({ engine: { ...health({}), running } }).text, /began 2.0 s ago has not come back/);
+  assert.equal(say({ engine: { ...health({}), running: { ...running, started: -25 * S } } }).id, "hung");
+});
+
+test("reconnecting counts from the first moment without hints, and says what it costs", () => {
+  const { text, meaning } = say({ engine: stream({ state: "waiting", since_t: 9 * S, retry_t: 14 * S, code: "eof" }), downSince: 3.5 * S });
+  assert.equal(text, "Reconnecting. Stream down for 6.5 s.");
+  assert.equal(meaning, "Next try in 4.0 s. The global relist still finds every stop, up to 1.0 s later.");
+});
+
+test("a quick try is not worth a sentence", () => {
+  assert.equal(say({ engine: stream({ state: "connecting", since_t: 9.5 * S }) }).id, "healthy");
+});
+
+test("polling only: no stream, or for the node's safety with the flag", () => {
+  const none = say({ engine: stream({ state: "waiting", code: "unimplemented", meaning: "containerd 1.6 answers Unimplemented.", retry_t: 70 * S }) });
+  assert.equal(none.text, "Polling only. This runtime has no event stream.");
+  assert.match(none.meaning, /Next try in 1 min. PLEG is healthy: the last global relist/);
+  const safe = say({ engine: stream({ state: "off", policy: "relist_only" }), more: { runtime: { reason: "containerd 1.7 shares one channel" } } });
+  assert.equal(safe.text, "Polling only, for the node’s safety.");
+  assert.match(safe.meaning, /^containerd 1.7 shares one channel\./);
+  assert.match(safe.action.text, /--join-shared-stream/);
+});
+
+test("slow compared with this node's usual", () => {
+  const last_global = { relist: 1, scope: "global", source: "global", started: 0, uid: null, duration_ns: 410 * MS, ok: true, pods: 1, containers: 1 };
+  assert.equal(say({ engine: { ...health({}), last_global }, usual: 6.8 * MS }).text, "Healthy, but slow. Relists take 410 ms, 60× this node’s usual.");
+  assert.equal(say({ engine: { ...health({}), last_global }, usual: 100 * MS }).id, "healthy");
+});
+
+test("slowed down, lagging, gone, offline", () => {
+  assert.equal(say({ engine: { ...health({}), pace_ns: 4 * S } }).text, "Healthy, slowed down. A global relist every 4.0 s instead of 1.0 s.");
+  assert.equal(say({ engine: health({}), lagging: 214 }).text, "You are lagging. This page skipped 214 records.");
+  const gone = say({ engine: health({}), link: "waiting", silence: 12 * S, farewell: "plegscope ends." });
+  assert.equal(gone.text, "plegscope is gone. Last heard 12 s ago.");
+  assert.match(gone.meaning, /^plegscope ends\. The picture is frozen, not live/);
+  assert.match(say({ engine: health({}), link: "waiting", silence: 12 * S, online: false }).text, /^This browser is offline/);
+  assert.equal(say({ state: null, link: "waiting", silence: 12 * S }).text, "plegscope does not answer. Trying again.");
+});
+
+test("the worst comes first: a hung runtime before a stream that is down", () => {
+  assert.equal(say({ engine: stream({ state: "waiting", code: "eof" }), more: { oldest_call: { method: "Version", age_ns: 9 * S, hung: true } } }).id, "hung");
+});
+
+test("no sentence shouts", () => {
+  for (const at of [{}, { pods: 0 }, { lagging: 3 }, { link: "waiting", silence: 9 * S }]) {
+    const { text, meaning } = say({ engine: health({}), ...at });
+    assert.ok(!`${text}${meaning}`.includes("!"));
+  }
+});
