@@ -22,6 +22,7 @@ from app.dashboard import Dashboard
 from app.driver import Driver
 from app.engine.engine import Engine
 from app.engine.inputs import Input, RuntimeProbed
+from app.engine.profiles import PROFILES
 from app.engine.settings import EngineSettings
 from app.errors import RuntimeUnusable
 from app.journal.journal import Journal
@@ -143,12 +144,18 @@ class Parts:
     def begin(self, subject: Subject, first: Probe) -> None:
         """Wire everything together and start."""
         settings, supervisor, clock = self._settings, self._supervisor, self._clock
+        believes = PROFILES[settings.profile].hints == "write"
         source = CriSource(
-            self._client, clock, first, join_shared_stream=settings.join_shared_stream
+            self._client,
+            clock,
+            first,
+            join_shared_stream=settings.join_shared_stream,
+            payload=believes,
         )
         # Chance enters here: the jitter of the reconnect backoff.
         chance = random.Random(secrets.randbits(64))  # noqa: S311  (jitter is no secret)
-        driver = Driver(Engine(EngineSettings(), chance), source, self.journal, clock)
+        engine = Engine(EngineSettings(profile=settings.profile), chance)
+        driver = Driver(engine, source, self.journal, clock)
         self._driver = driver
         session = Session(subject, driver, self.journal, self._client, clock)
         supervisor.tell = session.warn

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from app.engine.profiles import PROFILES
 from app.errors import SettingsError
 
 SECOND = 1_000_000_000
@@ -60,6 +61,17 @@ def parse_format(text: str) -> str:
     return text
 
 
+def parse_profile(text: str) -> str:
+    """The name of a profile.
+
+    Raises:
+        SettingsError: there is no such profile.
+    """
+    if text not in PROFILES:
+        raise SettingsError(f"{text!r} is no profile: choose one of {', '.join(PROFILES)}.")
+    return text
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What one session runs with; ``duration_ns`` 0 means until it is stopped."""
 
@@ -74,6 +86,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     stream: bool = True
     call_timeout_ns: int = 120 * SECOND
     seed: int = 7
+    profile: str = "kep"
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -143,6 +156,16 @@ SETTINGS: tuple[Setting, ...] = (
         ("demo",),
         "N",
         parse_seed,
+    ),
+    Setting(
+        "--profile",
+        "profile",
+        "which PLEG to be: kep (as KEP-3386 was revised; default), generic (1.36 and later, "
+        "EventedPLEG off), polling (up to 1.35), 1.37 (the merged watcher), legacy (1.26 to 1.36, "
+        "EventedPLEG on); the page explains each",
+        BOTH,
+        "NAME",
+        parse_profile,
     ),
     Setting(
         "--port",

@@ -184,11 +184,15 @@ def sandbox_status(answer: cri_pb2.PodSandboxStatusResponse) -> SandboxStatus:
         ("metadata.uid", meta.uid),
         ("created_at", status.created_at),
     )
+    return _read_sandbox(status)
+
+
+def _read_sandbox(status: cri_pb2.PodSandboxStatus) -> SandboxStatus:
     first = status.network.ip
     more = (ip.ip for ip in status.network.additional_ips[: MAX_IPS - 1])
     return SandboxStatus(
         shorten(status.id, MAX_NAME),
-        meta.attempt,
+        status.metadata.attempt,
         SANDBOX_STATES.get(status.state, "unknown"),
         status.created_at,
         tuple(shorten(ip, MAX_NAME) for ip in (first, *more) if ip),
@@ -210,6 +214,10 @@ def container_status(answer: cri_pb2.ContainerStatusResponse) -> ContainerStatus
         ("image", status.image.image),
         ("image_ref", status.image_ref),
     )
+    return _read_container(status)
+
+
+def _read_container(status: cri_pb2.ContainerStatus) -> ContainerStatus:
     state = CONTAINER_STATES.get(status.state, "unknown")
     exited = state == "exited"
     return ContainerStatus(
@@ -238,8 +246,13 @@ def event_key(message: cri_pb2.ContainerEventResponse) -> tuple[str, int, int]:
     return message.container_id, message.container_event_type, message.created_at
 
 
-def event(message: cri_pb2.ContainerEventResponse, size: int = 0) -> ContainerEvent:
-    """A stream event in the few fields that matter; whether it can be used is the engine's say."""
+def event(
+    message: cri_pb2.ContainerEventResponse, size: int = 0, *, payload: bool = False
+) -> ContainerEvent:
+    """A stream event in the few fields that matter; whether it can be used is the engine's say.
+
+    With ``payload`` its statuses come along, for the one profile that believes them.
+    """
     container_id = message.container_id
     number = message.container_event_type
     status = message.pod_sandbox_status
@@ -268,4 +281,8 @@ def event(message: cri_pb2.ContainerEventResponse, size: int = 0) -> ContainerEv
         reason=reason,
         finished_at=finished_at,
         size=size,
+        sandbox=_read_sandbox(status)
+        if payload and message.HasField("pod_sandbox_status")
+        else None,
+        containers=tuple(map(_read_container, message.containers_statuses)) if payload else (),
     )

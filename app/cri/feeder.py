@@ -30,11 +30,15 @@ UNREADABLE = (
 
 
 class Feeder:
-    """Feeds one subscription's events with the times of their receipt."""
+    """Feeds one subscription's events with the times of their receipt.
 
-    def __init__(self, ring: Ring, clock: Clock) -> None:
+    ``payload``: with their statuses, for the one profile that believes them.
+    """
+
+    def __init__(self, ring: Ring, clock: Clock, *, payload: bool = False) -> None:
         self._ring = ring
         self._clock = clock
+        self._payload = payload
         self._closed = False
         self._seen: dict[tuple[str, int, int], int] = {}
         self._duplicates = 0
@@ -100,7 +104,7 @@ class Feeder:
         if received.t < self._compare_until and self._came_on_another(message, received.stream):
             self._duplicates += 1
             return True
-        event = convert.event(message, len(received.raw))
+        event = convert.event(message, len(received.raw), payload=self._payload)
         feed(StreamEvent(t=received.t, wall=received.wall, event=event))
         return True
 

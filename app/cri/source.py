@@ -39,12 +39,14 @@ class CriSource:
         *,
         join_shared_stream: bool = False,
         timing: StreamTiming | None = None,
+        payload: bool = False,
     ) -> None:
         self._client = client
         self._clock = clock
         self._known = first
         self._join_shared_stream = join_shared_stream
         self._timing = timing or StreamTiming()
+        self._payload = payload
         self._tasks: asyncio.TaskGroup | None = None
         self._feed: Feed | None = None
         self._early: deque[Effect] = deque()
@@ -99,7 +101,8 @@ class CriSource:
         end = await self._ask_again(feed)
         if end is None:
             shared = self._known.shared
-            keeper = StreamKeeper(self._client, self._clock, SHARED if shared else self._timing)
+            timing = SHARED if shared else self._timing
+            keeper = StreamKeeper(self._client, self._clock, timing, payload=self._payload)
             self._keeper = keeper
             try:
                 await keeper.run(feed)

@@ -87,6 +87,7 @@ class StreamKeeper:
     """Keeps one subscription alive, from the first call until it ends and is not renewed.
 
     ``run`` feeds ``StreamOpened``, ``StreamLive``, events, renewals, and at last ``StreamEnded``.
+    ``payload``: events come with their statuses.
     """
 
     def __init__(
@@ -95,13 +96,15 @@ class StreamKeeper:
         clock: Clock,
         timing: StreamTiming | None = None,
         ring: Ring | None = None,
+        *,
+        payload: bool = False,
     ) -> None:
         self._client = client
         self._clock = clock
         self._timing = timing or StreamTiming()
         # An empty ring is false.
         self._ring = Ring() if ring is None else ring
-        self._feeder = Feeder(self._ring, clock)
+        self._feeder = Feeder(self._ring, clock, payload=payload)
         self._count = client.count("GetContainerEvents")
         self._open: dict[int, Subscription] = {}
         self._opened = 0

@@ -7,7 +7,7 @@ It holds Generic PLEG and Evented PLEG together and sends each input to the one 
 
 from app.engine.cache import PodCache
 from app.engine.effects import CancelWake, WakeAt
-from app.engine.evented import RETRY, EventedPleg, Uniform
+from app.engine.evented import EventedPleg
 from app.engine.generic import GenericPleg
 from app.engine.inputs import (
     EventsTaken,
@@ -31,11 +31,14 @@ from app.engine.inputs import (
     SyncStarted,
     TimerFired,
 )
+from app.engine.legacy import CACHE_TIME, LegacyEvents
 from app.engine.listing import Pod
 from app.engine.outbox import Outbox, Outputs
+from app.engine.profiles import PROFILES
 from app.engine.records import SyncBegan, SyncFinished, Watching
 from app.engine.settings import EngineSettings
 from app.engine.state import EngineState, QueueState, RelistState
+from app.engine.stream import RETRY, EventStream, Uniform
 
 
 class Engine:
@@ -43,9 +46,15 @@ class Engine:
 
     def __init__(self, settings: EngineSettings, chance: Uniform) -> None:
         self.settings = settings
-        self._out = Outbox()
-        self._generic = GenericPleg(self._out, settings)
-        self._evented = EventedPleg(self._out, settings, self._generic, chance)
+        self.profile = profile = PROFILES[settings.profile]
+        self._out = out = Outbox()
+        self._generic = generic = GenericPleg(out, settings, profile)
+        self._stream = stream = EventStream(out, settings, profile, chance)
+        self._evented = EventedPleg(out, profile, stream, generic)
+        self._legacy: LegacyEvents | None = None
+        if profile.hints == "write":
+            self._legacy = LegacyEvents(out, settings, profile, stream, generic)
+            self._evented.believe = self._legacy.believe
         self._health_token = 0
 
     def step(self, happened: Input) -> Outputs:
@@ -77,17 +86,17 @@ class Engine:
             case SyncEnded():
                 self._sync_ended(happened)
             case StreamOpened():
-                evented.opened()
+                self._stream.opened()
             case StreamLive():
-                evented.live()
+                self._stream.live()
             case StreamRenewed():
-                evented.renewed(happened)
+                self._stream.renewed(happened)
             case StreamEnded():
-                evented.ended(happened)
+                self._stream.ended(happened)
             case StreamLost():
                 evented.lost(happened)
             case RuntimeProbed():
-                evented.probed(happened)
+                self._stream.probed(happened)
             case EventsTaken():
                 generic.events.taken(happened.count)
             case Start():
@@ -102,27 +111,31 @@ class Engine:
         if self._generic.running:
             return
         out, settings = self._out, self.settings
+        if self._legacy is not None:
+            self._legacy.start()
         out.show(
             Watching(
                 t=out.t,
                 wall=out.wall,
                 profile=settings.profile,
-                period_ns=settings.period_ns,
-                threshold_ns=settings.threshold_ns,
+                period_ns=self._generic.pace.period_ns,
+                threshold_ns=self._generic.health.threshold_ns,
                 queue_capacity=settings.queue_capacity,
             )
         )
         self._generic.start()
-        self._evented.start()
+        self._stream.start()
         self._ask_health()
 
     def _stop(self) -> None:
         if not self._generic.running:
             return
-        self._evented.stop()
+        self._stream.stop()
         self._generic.stop()
         self._out.want(CancelWake(timer="global"))
         self._out.want(CancelWake(timer="health"))
+        if self._legacy is not None:
+            self._out.want(CancelWake(timer=CACHE_TIME))
 
     def _timer(self, fired: TimerFired) -> None:
         if fired.timer == "global":
@@ -131,7 +144,9 @@ class Engine:
             if fired.token == self._health_token and self._generic.running:
                 self._ask_health()
         elif fired.timer == RETRY:
-            self._evented.retry(fired.token)
+            self._stream.retry(fired.token)
+        elif fired.timer == CACHE_TIME and self._legacy is not None:
+            self._legacy.tick(fired.token)
 
     def _ask_health(self) -> None:
         self._generic.health.poll()
@@ -181,10 +196,10 @@ class Engine:
         return EngineState(
             t=t,
             profile=self.settings.profile,
-            period_ns=self.settings.period_ns,
+            period_ns=generic.pace.period_ns,
             pace_ns=generic.pace.pause_ns,
             health=generic.health.at(t),
-            stream=self._evented.view(),
+            stream=self._stream.view(),
             queue=QueueState(len(queue), queue.capacity, queue.held, queue.suspended),
             running=running,
             last_global=generic.last_global,
@@ -193,5 +208,5 @@ class Engine:
             containers=sum(len(pod.containers) for pod in records.values()),
             events=dict(generic.events.by_source),
             requests={**queue.outcomes, "held": queue.held},
-            stream_events=dict(self._evented.counts),
+            stream_events=self._evented.counts,
         )

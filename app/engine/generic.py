@@ -5,7 +5,7 @@ runtime is an effect; a relist is therefore a ``Job`` that waits for its answers
 at a time, which is the kubelet's relist lock.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -19,6 +19,7 @@ from app.engine.model import CallCost, PodStatus, RelistSource
 from app.engine.outbox import Outbox
 from app.engine.pace import Pace
 from app.engine.podrecords import PodRecords
+from app.engine.profiles import Profile
 from app.engine.records import PodCached, PodUncached, RelistFinished, RelistStarted, Scope
 from app.engine.requests import Request, RequestQueue
 from app.engine.settings import EngineSettings
@@ -66,12 +67,14 @@ class Job(msgspec.Struct):
 class GenericPleg:
     """Lists, compares, writes the pod cache and emits lifecycle events; nobody else does."""
 
-    def __init__(self, outbox: Outbox, settings: EngineSettings) -> None:
+    def __init__(self, outbox: Outbox, settings: EngineSettings, profile: Profile) -> None:
         self._out = outbox
-        self._settings = settings
+        self._profile = profile
+        self.may_write: Callable[[str, int], bool] = _may_always
+        """Whether a status listed at this wall time may replace the cached one (legacy only)."""
         self.cache = PodCache()
         self.records = PodRecords(outbox)
-        self.queue = RequestQueue(outbox, settings.queue_capacity)
+        self.queue = RequestQueue(outbox, settings.queue_capacity, suspends=profile.suspension)
         self.health = Health(outbox, settings.threshold_ns)
         self.pace = Pace(outbox, settings)
         self.stops = StopEvents(settings.stops_kept)
@@ -86,6 +89,7 @@ class GenericPleg:
         self._calls = 0
         self._covering = 0
         self._uncovered: set[str] = set()
+        self._again = False
 
     # Life
 
@@ -113,13 +117,29 @@ class GenericPleg:
         """Between start and stop."""
         return self._running
 
+    def retune(self, period_ns: int, threshold_ns: int) -> None:
+        """Another period and health threshold from now on (kubelet: ``Update``; legacy only)."""
+        self.pace.retune(period_ns)
+        self.health.threshold_ns = threshold_ns
+
+    def relist_now(self) -> None:
+        """A global relist is due at once, or as soon as the one in progress has ended."""
+        if self._running and self.job is None:
+            self.due_t = self._out.t
+            self.dispatch()
+        elif self._running:
+            self._again = True
+
     # What is asked for
 
     def request(
         self, uid: str, source: RelistSource, event: int | None = None, number: int | None = None
     ) -> None:
-        """Ask for one pod's relist (kubelet: ``RequestRelist``). Ignored when stopped."""
-        if not self._running:
+        """Ask for one pod's relist (kubelet: ``RequestRelist``).
+
+        No effect when stopped, or where relists on demand are off (behaviours H18).
+        """
+        if not self._running or not self._profile.on_demand:
             return
         queued = self.queue.make(number or self.queue.reserve(), uid, source, event)
         if queued:
@@ -127,13 +147,13 @@ class GenericPleg:
 
     def suspend(self, uid: str) -> None:
         """SyncPod of this pod began."""
-        if self.job is not None:
+        if self.job is not None and self._profile.suspension:
             self.job.touched.add(uid)
         self.queue.suspend(uid)
 
     def release(self, uid: str) -> tuple[int, int] | None:
         """SyncPod of this pod returned: (how long in ns, requests that waited)."""
-        if self.job is not None:
+        if self.job is not None and self._profile.suspension:
             self.job.touched.add(uid)
         return self.queue.release(uid)
 
@@ -238,8 +258,9 @@ class GenericPleg:
                 pod.uid, pod.name, pod.namespace, answer.sandboxes, answer.containers
             )
             status = keep_ips(status, self.cache.entry(pod.uid))
-            self._cached(job, status, "")
-            self._publish(job, pod.uid, pod, one.changes, status)
+            if self.may_write(pod.uid, job.started_wall):
+                self._cached(job, status, "")
+                self._publish(job, pod.uid, pod, one.changes, status)
         self._advance(job)
 
     def inspect_failed(self, answer: PodInspectFailed) -> None:
@@ -338,7 +359,7 @@ class GenericPleg:
         finding = Finding(job.relist, job.source, number, self.due_t, baseline)
         for change in found:
             self.events.send(change, status, finding)
-        if not found:
+        if not found and self._profile.pod_sync:
             self.events.send_pod_sync(uid, finding)
 
     # The end of a relist
@@ -350,7 +371,8 @@ class GenericPleg:
             if not error:
                 self.cache.advance(job.started)
                 self.records.forget_absent(job.pods or {}, job.started)
-            self.due_t = out.t + self.pace.pause_ns
+            self.due_t = out.t + (0 if self._again else self.pace.pause_ns)
+            self._again = False
             out.want(WakeAt(timer="global", token=job.relist, at=self.due_t))
         elif job.uid is not None and not error and job.uid not in job.withheld:
             self.cache.observe(job.uid, job.started)
@@ -422,3 +444,8 @@ def _count_running(job: Job) -> None:
         running += any(box.state == "running" for box in pod.sandboxes.values())
     job.running_pods = running
     job.by_state = by_state
+
+
+def _may_always(_uid: str, _wall: int) -> bool:
+    """One writer needs no order (KEP-3386)."""
+    return True

@@ -71,7 +71,6 @@ class LifecycleEvents:
         self.by_source: dict[str, int] = dict.fromkeys(
             ("post_sync", "post_allocation", "evented_pleg", "global"), 0
         )
-        self.discarded = 0
 
     def taken(self, count: int) -> None:
         """The reader took events from the channel."""
@@ -147,7 +146,6 @@ class LifecycleEvents:
         if self._capacity is None:
             return "sent"
         if self._waiting >= self._capacity:
-            self.discarded += 1
             return "discarded"
         self._waiting += 1
         return "sent"

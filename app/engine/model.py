@@ -117,7 +117,8 @@ class ContainerEvent(msgspec.Struct, frozen=True, gc=False):
 
     ``type`` is ``created``, ``started``, ``stopped``, ``deleted`` or ``unknown(N)`` for a number
     this version does not know. What the payload says of the container's state (``exit_code``,
-    ``reason``, ``finished_at``) is shown to the reader and never used as state (KEP-3386).
+    ``reason``, ``finished_at``) is shown to the reader and never used as state (KEP-3386). The
+    whole payload (``sandbox``, ``containers``) is there only for the design before the revision.
     """
 
     type: str
@@ -135,3 +136,5 @@ class ContainerEvent(msgspec.Struct, frozen=True, gc=False):
     finished_at: int = 0
     size: int = 0
     """Bytes of the message on the wire; 0 when not known."""
+    sandbox: SandboxStatus | None = None
+    containers: tuple[ContainerStatus, ...] = ()

@@ -20,8 +20,13 @@ class Pace:
         self._out = outbox
         self._settings = settings
         self._recent: deque[int] = deque(maxlen=_REMEMBERED)
+        self.period_ns = settings.period_ns
         self.pause_ns = settings.period_ns
         self._told_ns = settings.period_ns
+
+    def retune(self, period_ns: int) -> None:
+        """The kubelet's period is another one from now on."""
+        self.period_ns = self.pause_ns = self._told_ns = period_ns
 
     def listed(self, took_ns: int) -> None:
         """A global relist's two list calls took this long together."""
@@ -30,15 +35,15 @@ class Pace:
             return
         settings = self._settings
         fair = (settings.listing_share - 1) * min(self._recent)
-        pause = max(settings.period_ns, min(fair, settings.pace_cap_ns))
+        pause = max(self.period_ns, min(fair, settings.pace_cap_ns))
         self.pause_ns = pause
         # Small steps are not worth a record each, but many of them are: compared is what was told.
         told = self._told_ns
         changed_much = pause > 2 * told or told > 2 * pause
-        if (pause > settings.period_ns) == (told > settings.period_ns) and not changed_much:
+        if (pause > self.period_ns) == (told > self.period_ns) and not changed_much:
             return
         self._told_ns = pause
-        if pause > settings.period_ns:
+        if pause > self.period_ns:
             share = _PARTS.get(settings.listing_share, f"1/{settings.listing_share}")
             reason = (
                 f"Listing takes {min(self._recent) / 1e6:.0f} ms; to keep it under {share} of the "

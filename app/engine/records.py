@@ -102,6 +102,15 @@ class EventIgnored(Record, frozen=True, tag="event_ignored"):
     reason: Literal["missing_sandbox_status", "missing_metadata", "missing_uid"]
 
 
+class EventRefused(Record, frozen=True, tag="event_refused"):
+    """The pod cache refused what an event said, as its entry carries a later time (``legacy``)."""
+
+    uid: str
+    type: str
+    container_id: str
+    behind_ns: int
+
+
 class RequestMade(Record, frozen=True, tag="request"):
     """A relist of one pod was asked for. ``depth`` is the queue's length afterwards."""
 
@@ -169,6 +178,7 @@ class RelistFinished(Record, frozen=True, tag="relist_finished"):
 class Lifecycle(Record, frozen=True, tag="lifecycle"):
     """A pod lifecycle event the shadow's relist found (a prediction, not the kubelet's event).
 
+    ``relist`` is 0 when an event was believed instead (``legacy``).
     ``event`` and ``stop_t`` name the stop event that told of this container before, if one did,
     whichever relist found it; ``after_ns`` is from its receipt to the finding (None for backlog).
     ``since_finished_ns`` is from the runtime's ``finished_at`` to the finding, by wall clock.
@@ -218,6 +228,11 @@ class PodUncached(Record, frozen=True, tag="pod_uncached"):
 
     uid: str
     relist: int
+
+
+class CacheTimeMoved(Record, frozen=True, tag="cache_time"):
+    """The pod cache's global time was moved by a ticker instead of a relist (``legacy``): whoever
+    waits for something newer is let go, with what the cache has."""
 
 
 class StreamChanged(Record, frozen=True, tag="stream"):
@@ -299,6 +314,7 @@ AnyRecord = (
     | PodGone
     | ContainerEventSeen
     | EventIgnored
+    | EventRefused
     | RequestMade
     | RequestMoved
     | RelistStarted
@@ -306,6 +322,7 @@ AnyRecord = (
     | Lifecycle
     | PodCached
     | PodUncached
+    | CacheTimeMoved
     | StreamChanged
     | SyncBegan
     | SyncFinished

@@ -32,10 +32,14 @@ class Request(msgspec.Struct):
 
 
 class RequestQueue:
-    """The queue of at most ``capacity`` requests, and the requests held for suspended pods."""
+    """The queue of at most ``capacity`` requests, and the requests held for suspended pods.
 
-    def __init__(self, outbox: Outbox, capacity: int) -> None:
+    Without ``suspends`` (the profiles before 1.38) SyncPod's times are known and hold nothing.
+    """
+
+    def __init__(self, outbox: Outbox, capacity: int, *, suspends: bool = True) -> None:
         self._out = outbox
+        self._suspends = suspends
         self.capacity = capacity
         self._queue: deque[Request] = deque()
         self._held: dict[str, Request] = {}
@@ -55,11 +59,11 @@ class RequestQueue:
     @property
     def suspended(self) -> int:
         """Pods whose relists are suspended."""
-        return len(self._suspended)
+        return len(self._suspended) if self._suspends else 0
 
     def is_suspended(self, uid: str) -> bool:
-        """Whether this pod's SyncPod runs."""
-        return uid in self._suspended
+        """Whether this pod's relists wait for its SyncPod."""
+        return self._suspends and uid in self._suspended
 
     def reserve(self) -> int:
         """The number of the next request, so that its cause can name it first."""
@@ -115,6 +119,8 @@ class RequestQueue:
         if uid in self._suspended:
             return
         self._suspended[uid] = self._out.t
+        if not self._suspends:
+            return
         for request in [waiting for waiting in self._queue if waiting.uid == uid]:
             self._queue.remove(request)
             self._moved(request, self._hold(request))
@@ -146,7 +152,7 @@ class RequestQueue:
             self.settle(request, "cancelled")
 
     def _place(self, request: Request) -> Outcome:
-        if request.uid in self._suspended:
+        if self.is_suspended(request.uid):
             return self._hold(request)
         if len(self._queue) >= self.capacity:
             self.outcomes["dropped"] += 1

@@ -9,7 +9,14 @@ without finding a change in it.
 import msgspec
 
 from app.engine.model import PodStatus
-from app.engine.records import PodCached, PodUncached, Record, RelistFinished, RelistStarted
+from app.engine.records import (
+    CacheTimeMoved,
+    PodCached,
+    PodUncached,
+    Record,
+    RelistFinished,
+    RelistStarted,
+)
 
 
 class CacheEntry(msgspec.Struct, frozen=True):
@@ -48,13 +55,17 @@ class PodCacheView:
                     sandboxes=record.sandboxes,
                 )
                 self._entries[record.uid] = CacheEntry(status, record.error)
-                self._pod_t[record.uid] = self._relist_t
+                # An event that was believed (relist 0) is as new as it came.
+                self._pod_t[record.uid] = self._relist_t if record.relist else record.t
                 return record.uid
             case PodUncached():
                 self._entries.pop(record.uid, None)
                 self._pod_t.pop(record.uid, None)
             case RelistFinished(scope="global", ok=True):
                 self._global_t = record.started
+                return ""
+            case CacheTimeMoved():
+                self._global_t = record.t
                 return ""
             case RelistFinished(scope="pod", ok=True, withheld=0, uid=str(uid)):
                 self._pod_t[uid] = record.started

@@ -1,0 +1,167 @@
+"""Evented PLEG as it was from 1.26 to 1.36: events are believed.
+
+Source: kubelet pleg/evented.go and container/cache.go of those versions. Kept to be compared with:
+the revised KEP took all of this away (two writers, order by foreign clocks, a slow global relist).
+"""
+
+from app.engine.cache import keep_ips, pod_status
+from app.engine.effects import WakeAt
+from app.engine.generic import GenericPleg
+from app.engine.lifecycle import Finding
+from app.engine.model import ContainerEvent, Observation, PodStatus, RuntimeState, State
+from app.engine.outbox import Outbox
+from app.engine.profiles import Profile
+from app.engine.records import CacheTimeMoved, EventRefused, PodCached, PodUncached
+from app.engine.settings import EngineSettings
+from app.engine.stream import EventStream
+from app.engine.transitions import Change
+
+CACHE_TIME = "cache_time"
+"""Name of the timer that moves the cache's global time."""
+
+TICK_NS = 2_000_000_000
+"""evented.go: the cache's global time moves every 2 s (5 s before kubernetes #124297)."""
+
+_TOLD: dict[str, tuple[State, State]] = {
+    "started": ("non-existent", "running"),
+    "stopped": ("running", "exited"),
+    "deleted": ("running", "non-existent"),
+}
+"""What an event of this type claims; ``created`` is written to the cache and not told."""
+
+_RUNTIME_STATE: dict[str, RuntimeState] = {
+    "started": "running",
+    "stopped": "exited",
+    "deleted": "exited",
+}
+
+
+class LegacyEvents:
+    """Writes what events say into the pod cache, if the cache's clock lets it, and tells of it."""
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        settings: EngineSettings,
+        profile: Profile,
+        stream: EventStream,
+        generic: GenericPleg,
+    ) -> None:
+        self._out = outbox
+        self._settings = settings
+        self._profile = profile
+        self._stream = stream
+        self._generic = generic
+        self._modified: dict[str, int] = {}
+        """Wall time of each cache entry's last write, by whichever writer."""
+        self._token = 0
+        stream.on_end = self._stream_ended
+        generic.may_write = self._may_write
+
+    def start(self) -> None:
+        """While the stream is trusted the global relist is slow, and a ticker stands in for it."""
+        if self._stream.joined:
+            self._trust()
+            self._wake()
+
+    def tick(self, token: int) -> None:
+        """Two seconds have passed: waiters are told that the cache is this fresh."""
+        if token == self._token and self._stream.joined and self._generic.running:
+            out = self._out
+            self._generic.cache.advance(out.t)
+            out.show(CacheTimeMoved(t=out.t, wall=out.wall))
+            self._wake()
+
+    def believe(self, event: ContainerEvent) -> None:
+        """Take a valid event's word for it."""
+        uid = event.pod_uid
+        if event.type == "deleted" and event.container_id == event.sandbox_id:
+            self._generic.cache.delete(uid)
+            self._modified.pop(uid, None)
+            out = self._out
+            out.show(PodUncached(t=out.t, wall=out.wall, uid=uid, relist=0))
+            return
+        sandboxes = () if event.sandbox is None else (event.sandbox,)
+        status = pod_status(uid, event.pod_name, event.pod_namespace, sandboxes, event.containers)
+        status = keep_ips(status, self._generic.cache.entry(uid))
+        if not self._may_write(uid, event.created_at):
+            self._refuse(event)
+            return
+        self._write(status)
+        self._tell(event, status)
+
+    def _may_write(self, uid: str, wall: int) -> bool:
+        """cache.go: refused when the entry carries a later time. Takes the time when it may."""
+        if self._modified.get(uid, wall) > wall:
+            return False
+        self._modified[uid] = wall
+        return True
+
+    def _refuse(self, event: ContainerEvent) -> None:
+        out = self._out
+        out.show(
+            EventRefused(
+                t=out.t,
+                wall=out.wall,
+                uid=event.pod_uid,
+                type=event.type,
+                container_id=event.container_id,
+                behind_ns=self._modified[event.pod_uid] - event.created_at,
+            )
+        )
+
+    def _write(self, status: PodStatus) -> None:
+        out = self._out
+        self._generic.cache.set(status.uid, status, "", out.t)
+        out.show(
+            PodCached(
+                t=out.t,
+                wall=out.wall,
+                uid=status.uid,
+                name=status.name,
+                namespace=status.namespace,
+                relist=0,
+                ips=status.ips,
+                containers=status.containers,
+                sandboxes=status.sandboxes,
+            )
+        )
+
+    def _tell(self, event: ContainerEvent, status: PodStatus) -> None:
+        told = _TOLD.get(event.type)
+        if told is None:
+            return
+        sandbox = event.container_id == event.sandbox_id
+        known = next((one for one in status.containers if one.id == event.container_id), None)
+        item = Observation(
+            id=event.container_id,
+            kind="sandbox" if sandbox else "container",
+            pod_uid=event.pod_uid,
+            pod_name=event.pod_name,
+            pod_namespace=event.pod_namespace,
+            name="" if sandbox else event.container_name,
+            attempt=known.attempt if known is not None else 0,
+            runtime_state=_RUNTIME_STATE[event.type],
+            created_at=known.created_at if known is not None else 0,
+        )
+        found = Finding(0, "evented_pleg", None, self._generic.due_t, baseline=False)
+        self._generic.events.send(Change(item, *told), status, found)
+
+    # The stream and the period
+
+    def _stream_ended(self, last: bool) -> None:
+        """evented.go: every end forces a global relist; the fifth brings polling back for good."""
+        if last:
+            self._generic.retune(self._settings.period_ns, self._settings.threshold_ns)
+        self._generic.relist_now()
+
+    def _trust(self) -> None:
+        period, threshold = self._profile.trusting_period_ns, self._profile.trusting_threshold_ns
+        self._generic.retune(
+            self._settings.period_ns if period is None else period,
+            self._settings.threshold_ns if threshold is None else threshold,
+        )
+
+    def _wake(self) -> None:
+        self._token += 1
+        self._out.want(WakeAt(timer=CACHE_TIME, token=self._token, at=self._out.t + TICK_NS))
