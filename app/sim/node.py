@@ -114,15 +114,15 @@ class SimNode:
             ready: set as soon as the server answers.
 
         Raises:
-            OSError, RuntimeError: the socket cannot be made.
+            EndpointError: the socket cannot be made there.
         """
         self._feed = feed
         try:
+            for resident in self._script.residents:
+                self.workers.adopt(resident.pod, resident.age_ns)
+            await self._server.start(socket_path)
+            ready.set()
             async with asyncio.TaskGroup() as tasks:
-                for resident in self._script.residents:
-                    self.workers.adopt(resident.pod, resident.age_ns)
-                await self._server.start(socket_path)
-                ready.set()
                 tasks.create_task(self._drive(), name="simulated node")
         finally:
             self._feed = None

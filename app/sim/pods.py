@@ -57,12 +57,6 @@ class PodSpec(msgspec.Struct, frozen=True, kw_only=True):
     labels: dict[str, str] = {}
     grace_ns: int = 30 * SECOND
     host_network: bool = False
-    static: bool = False
-    """From a file on the node instead of the API server."""
-
-    def container(self, name: str) -> ContainerSpec | None:
-        """The container of this name; None when there is none."""
-        return next((one for one in self.containers if one.name == name), None)
 
 
 def sandbox_config(pod: PodSpec, attempt: int) -> SandboxConfig:
@@ -73,7 +67,7 @@ def sandbox_config(pod: PodSpec, attempt: int) -> SandboxConfig:
         namespace=pod.namespace,
         attempt=attempt,
         labels={**pod.labels, **_pod_labels(pod)},
-        annotations={"kubernetes.io/config.source": "file" if pod.static else "api"},
+        annotations={"kubernetes.io/config.source": "api"},
         host_network=pod.host_network,
     )
 

@@ -17,12 +17,16 @@ import msgspec
 from google.protobuf.message import Message
 
 from app.cri.pb import cri_pb2 as pb
+from app.errors import EndpointError
 from app.sim import messages
 from app.sim.events import EventHub, OverrunError
 from app.sim.objects import ContainerFilter, ContainerState, SandboxFilter, SandboxState
 from app.sim.world import NotFoundError, World
 
 SERVICE = "runtime.v1.RuntimeService"
+
+LONGEST_PATH = 107
+"""Bytes of a unix socket's path (Linux sun_path)."""
 
 Context = grpc.aio.ServicerContext[Any, Any]
 SANDBOX_STATES: dict[int, SandboxState] = {
@@ -74,15 +78,16 @@ class CriServer:
         """Listen; answers from now on. The socket is for this user only.
 
         Raises:
-            OSError, RuntimeError: the socket cannot be made there.
+            EndpointError: the socket cannot be made there.
         """
-        if len(str(socket_path).encode()) > 107:
-            raise OSError(f"{socket_path} is too long for a unix socket (at most 107 bytes)")
         server = grpc.aio.server()
         server.add_generic_rpc_handlers(
             (grpc.method_handlers_generic_handler(SERVICE, self._handlers()),)
         )
-        server.add_insecure_port(f"unix:{socket_path}")
+        try:
+            server.add_insecure_port(f"unix:{socket_path}")
+        except RuntimeError as error:
+            raise EndpointError(_no_socket(socket_path)) from error
         # Kept before it starts: a start that is cancelled halfway must be undone as well.
         self._server = server
         await server.start()
@@ -200,6 +205,19 @@ class CriServer:
         fault = self._fault(method)
         if fault is not None:
             await context.abort(fault.code, fault.details)
+
+
+def _no_socket(socket_path: Path) -> str:
+    size = len(str(socket_path).encode())
+    if size > LONGEST_PATH:
+        return (
+            f"The path of the simulated node's socket has {size} bytes and may have at most "
+            f"{LONGEST_PATH}: {socket_path}. Set TMPDIR to a shorter directory and start again."
+        )
+    return (
+        f"The simulated node cannot make its socket {socket_path}. Check that its directory "
+        "exists and can be written to, or set TMPDIR to one that does, and start again."
+    )
 
 
 def _make_private(socket_path: Path) -> None:

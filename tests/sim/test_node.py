@@ -18,6 +18,7 @@ from app.clock import Clock, RealClock
 from app.cri.pb import cri_pb2 as pb
 from app.engine.inputs import Input, RelistRequested, SyncEnded, SyncStarted
 from app.engine.records import Lifecycle, PodCached, RelistFinished
+from app.errors import EndpointError
 from app.sim.agenda import Steps, VirtualClock
 from app.sim.flavour import MS, SECOND
 from app.sim.node import NodeSettings, Pacer, RealPacer, SimNode
@@ -40,9 +41,7 @@ from tests.sim.virtual import container_status, sandbox_status
 TIMEOUT = 20.0
 AT_ONCE = (0, MS)
 QUICK = NodeSettings(
-    workers=WorkerSettings(
-        timings=Timings(**dict.fromkeys(Timings.__struct_fields__, AT_ONCE))
-    ),
+    workers=WorkerSettings(timings=Timings(**dict.fromkeys(Timings.__struct_fields__, AT_ONCE))),
     lead_ns=0,
 )
 
@@ -337,9 +336,10 @@ async def test_a_place_where_no_socket_can_be_made_is_an_error_and_leaves_nothin
     tmp_path: Path,
 ) -> None:
     node = SimNode(1, RealClock(), [])
-    with pytest.raises(ExceptionGroup) as caught:
-        await node.run(tmp_path / "nowhere" / "node.sock", lambda _: None, asyncio.Event())
-    assert all(isinstance(one, OSError | RuntimeError) for one in caught.value.exceptions)
+    ready = asyncio.Event()
+    with pytest.raises(EndpointError, match="cannot make its socket"):
+        await node.run(tmp_path / "nowhere" / "node.sock", lambda _: None, ready)
+    assert not ready.is_set()
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 

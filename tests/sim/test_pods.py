@@ -55,15 +55,7 @@ def test_a_container_carries_the_kubelets_labels_and_annotations() -> None:
     assert config.log_path == "/var/log/pods/shop_web-0_u-1/app/2.log"
 
 
-def test_a_static_pod_says_where_it_comes_from_and_the_nodes_network_is_asked_for() -> None:
-    pod = PodSpec(
-        uid="u", name="p", namespace="kube-system", containers=(), static=True, host_network=True
-    )
-    config = sandbox_config(pod, 0)
-    assert config.annotations["kubernetes.io/config.source"] == "file"
-    assert config.host_network
-
-
-def test_a_container_is_found_by_its_name() -> None:
-    assert POD.container("app") is APP
-    assert POD.container("other") is None
+def test_the_nodes_network_is_asked_for() -> None:
+    pod = PodSpec(uid="u", name="p", namespace="kube-system", containers=(), host_network=True)
+    assert sandbox_config(pod, 0).host_network
+    assert not sandbox_config(POD, 0).host_network
