@@ -25,6 +25,7 @@ GRACEFUL_S = 1
 CONNECTIONS = 512
 """Requests and viewers at a time; more are answered with 503."""
 DATE_S = 1.0
+"""How old the Date header of an answer may be."""
 GOODBYE = "plegscope was stopped. Start it again, then load this page."
 
 
