@@ -12,6 +12,7 @@ import dataclasses
 import datetime as dt
 import itertools
 import signal
+import urllib.parse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -20,7 +21,6 @@ import jinja2
 from fastapi import APIRouter, Header
 from fastapi.responses import HTMLResponse
 
-from app.engine.model import ContainerStatus
 from app.engine.records import AnyRecord, Lifecycle
 from app.hub.wire import PodRow, SessionState
 
@@ -106,7 +106,7 @@ class Pages:
             lstrip_blocks=True,
         )
         self._env.filters.update(
-            duration=duration, wall_time=wall_time, exit_meaning=exit_meaning, ended=ended
+            duration=duration, wall_time=wall_time, exit_meaning=exit_meaning, pod_path=pod_path
         )
         self._env.globals.update(version=version, stream_path=stream_path)
 
@@ -133,7 +133,7 @@ class Pages:
             )
             return self._page("pods.html", partial=hx_request == "true", pods=rows)
 
-        @router.get("/pods/{uid}")
+        @router.get("/pods/{uid:path}")
         async def pod(uid: str, hx_request: Annotated[str, Header()] = "") -> HTMLResponse:
             row = next((row for row in self._data.pods() if row.uid == uid), None)
             if row is None:
@@ -147,7 +147,6 @@ class Pages:
                 "pod.html",
                 partial=hx_request == "true",
                 pod=row,
-                containers=[as_status(container) for container in row.containers],
                 story=story[: -POD_STORY - 1 : -1],
                 more=max(0, len(story) - POD_STORY),
             )
@@ -170,29 +169,9 @@ class Pages:
         return HTMLResponse(html, status_code=status, headers=headers)
 
 
-def as_status(container: dict[str, object] | ContainerStatus) -> dict[str, object]:
-    """A container of a ``PodRow`` as a plain dictionary with every field of ContainerStatus."""
-    if isinstance(container, ContainerStatus):
-        return {name: getattr(container, name) for name in container.__struct_fields__}
-    defaults: dict[str, object] = {
-        "id": "",
-        "name": "",
-        "attempt": 0,
-        "runtime_state": "unknown",
-        "created_at": 0,
-        "started_at": 0,
-        "finished_at": 0,
-        "exit_code": None,
-        "reason": "",
-        "message": "",
-        "image": "",
-    }
-    return defaults | container
-
-
-def ended(container: dict[str, object]) -> bool:
-    """Whether this container has exited, so that exit code and reason mean something."""
-    return container["runtime_state"] == "exited"
+def pod_path(uid: str) -> str:
+    """The address of a pod's page; a UID is whatever the runtime says it is."""
+    return f"/pods/{urllib.parse.quote(uid, safe='')}"
 
 
 def duration(ns: float | None) -> str:
