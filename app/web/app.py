@@ -7,6 +7,7 @@ from typing import Protocol
 from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
@@ -91,7 +92,9 @@ def create_app(
     if pages is not None:
         app.include_router(pages.router())
     if static is not None:
-        app.mount("/static", StaticFiles(directory=static), name="static")
+        # The scripts are read by people too and therefore long: a quarter of it goes over the wire.
+        files = GZipMiddleware(StaticFiles(directory=static), minimum_size=1000)
+        app.mount("/static", files, name="static")
     page = None if pages is None else pages.error
     _answer_errors(app, page)
     return Guard(app, access, page)
