@@ -23,6 +23,9 @@ BROADCASTS_SINCE: dict[str, tuple[int, int]] = {"containerd": (2, 0), "cri-o": (
 """The first (major, minor) that gives every subscriber every event, by the runtime's own name
 (containerd #9661, CRI-O #6838)."""
 
+STREAM_SINCE = (1, 7)
+"""containerd: the first (major, minor) that serves GetContainerEvents."""
+
 OVERRIDE = "To subscribe nevertheless, start plegscope with --join-shared-stream."
 
 _NUMBERS = re.compile(
@@ -89,6 +92,12 @@ def decide(name: str, version: str, *, join_shared_stream: bool = False) -> Deci
     early = numbers.pre and numbers[:3] == (*since, 0)
     if numbers[:2] >= since and not early:
         return Decision("join", f"{shown} gives every subscriber every event.", shared=False)
+    if name == "containerd" and numbers[:2] < STREAM_SINCE and not join_shared_stream:
+        return Decision(
+            "relist_only",
+            f"{shown} has no event stream (it came with 1.7), so plegscope only polls. {OVERRIDE}",
+            shared=True,
+        )
     if join_shared_stream:
         return Decision(
             "join",

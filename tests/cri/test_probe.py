@@ -66,7 +66,7 @@ def test_a_broadcasting_runtime_is_joined(name: str, number: str, flag: bool) ->
 @pytest.mark.parametrize(
     ("name", "number"),
     [
-        ("containerd", "1.6.20~ds1"),
+        ("containerd", "1.7.0"),
         ("containerd", "v1.7.24"),
         ("containerd", "2.0.0-beta.0"),
         ("cri-o", "1.27.9"),
@@ -81,6 +81,13 @@ def test_a_shared_channel_is_left_alone_unless_asked_for(name: str, number: str)
     joined = decide(name, number, join_shared_stream=True)
     assert (joined.policy, joined.shared) == ("join", True)
     assert "a kubelet with EventedPLEG on loses" in joined.reason
+
+
+def test_a_containerd_that_is_too_old_has_no_stream_and_says_so() -> None:
+    left = decide("containerd", "1.6.20~ds1")
+    assert (left.policy, left.shared) == ("relist_only", True)
+    assert "has no event stream" in left.reason
+    assert decide("containerd", "1.6.20~ds1", join_shared_stream=True).policy == "join"
 
 
 @pytest.mark.parametrize(
