@@ -390,6 +390,12 @@ def test_d1_a_marked_pod_is_inspected_and_ends_in_podsync() -> None:
     since = len(stage.effects)
     told = stage.relist()
     assert lifecycle(told) == ["p PodSync"]
+    (sync,) = of(told, Lifecycle)
+    assert (sync.is_sandbox, sync.old_state, sync.new_state) == (
+        False,
+        "non-existent",
+        "non-existent",
+    )
     assert inspected(stage, since) == ["p"]
     assert [one.attempt for one in stage.engine.cache.get("p").containers] == [7]
     assert lifecycle(stage.relist()) == []

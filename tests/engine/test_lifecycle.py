@@ -105,6 +105,12 @@ def test_b5_a_changed_container_is_filtered_before_the_channel() -> None:
     assert stage.state().events["global"] == 0
 
 
+def test_b1_a_channel_holds_as_many_as_it_has_slots() -> None:
+    for slots, expected in ((3, ["sent"] * 3), (2, ["sent", "sent", "discarded"])):
+        told = of(two_pods(event_channel=slots).relist(), Lifecycle)
+        assert [one.delivery for one in told if one.delivery != "filtered"] == expected
+
+
 def test_taking_more_than_there_is_makes_no_credit() -> None:
     stage = two_pods(event_channel=2)
     stage.tell(EventsTaken(t=0, wall=WALL, count=50))

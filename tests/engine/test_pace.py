@@ -97,6 +97,18 @@ def test_a_much_shorter_pause_is_told_too() -> None:
     assert case.listed(1500, 1500, 1500) == []
 
 
+def test_up_to_twice_or_half_of_what_was_told_is_not_worth_a_record() -> None:
+    case = Case()
+    assert len(case.listed(400, 400, 400)) == 1
+    assert case.listed(800, 800, 800) == []
+    assert len(case.listed(801, 801, 801)) == 1
+    assert case.listed(700, 700, 700) == []
+    assert case.pause_ms == 2800
+    assert len(case.listed(2000, 2000, 2000)) == 1
+    assert case.listed(1000, 1000, 1000) == []
+    assert len(case.listed(999)) == 1
+
+
 def test_the_next_global_relist_waits_for_the_pause_in_force() -> None:
     stage = Stage(
         costs=(CallCost("ListPodSandbox", 400 * MS), CallCost("ListContainers", 600 * MS))
