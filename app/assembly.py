@@ -1,6 +1,7 @@
 """Puts a session together: the only place that knows all rooms."""
 
 import asyncio
+import contextlib
 import random
 import secrets
 import signal
@@ -8,6 +9,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -24,9 +26,9 @@ from app.engine.engine import Engine
 from app.engine.inputs import Input, RuntimeProbed
 from app.engine.profiles import PROFILES
 from app.engine.settings import EngineSettings
-from app.errors import RuntimeUnusable
+from app.errors import OutputError, RuntimeUnusable
 from app.journal.journal import Journal
-from app.jsonl import JsonlWriter
+from app.jsonl import JsonlWriter, discard
 from app.resources import check_generated
 from app.session import Session, Subject
 from app.settings import SECOND, Settings
@@ -172,18 +174,29 @@ class Parts:
 
     def _write_lines(self, session: Session, first: Probe) -> None:
         loop = asyncio.get_running_loop()
-        stop = self._supervisor.stop
-        self._writer = JsonlWriter(sys.stdout.buffer, lambda: _call_if_running(loop, stop))
+        supervisor = self._supervisor
+
+        def closed(reason: str) -> None:
+            end = partial(supervisor.fail, _unwritable(reason)) if reason else supervisor.stop.set
+            _call_if_running(loop, end)
+
+        self._writer = JsonlWriter(sys.stdout.buffer, closed)
         self.journal.subscribe(self._writer.on_record)
-        sys.stderr.write(_greeting(session, first, ""))
+        with contextlib.suppress(OSError):
+            sys.stderr.write(_greeting(session, first, ""))
 
     def _serve(self, session: Session, first: Probe) -> None:
         supervisor = self._supervisor
         dashboard = Dashboard(self._settings, session, self.journal)
         supervisor.add("hub", dashboard.run_hub)
         supervisor.add("web server", lambda: dashboard.run_server(supervisor.stop))
-        sys.stdout.write(_greeting(session, first, dashboard.address))
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(_greeting(session, first, dashboard.address))
+            sys.stdout.flush()
+        except OSError as error:
+            # Nobody would learn the address.
+            discard(sys.stdout.buffer)
+            raise _unwritable(error.strerror or str(error)) from error
         dashboard.open_browser()
 
     async def _probe_again(self, session: Session) -> RuntimeProbed | None:
@@ -197,9 +210,16 @@ class Parts:
         return None if same else seen
 
 
-def _call_if_running(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+def _unwritable(reason: str) -> OutputError:
+    return OutputError(
+        f"Standard output cannot be written: {reason}. "
+        "Make room there or send it elsewhere, and start plegscope again."
+    )
+
+
+def _call_if_running(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
     try:
-        loop.call_soon_threadsafe(stop.set)
+        loop.call_soon_threadsafe(call)
     except RuntimeError:
         # The loop is closed: the session has ended already.
         return

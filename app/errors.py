@@ -5,6 +5,7 @@
     ├── RuntimeUnusable       something answers, but not CRI v1, or it does not answer in time
     ├── SettingsError         a flag or a setting that cannot be used
     ├── ListenError           the dashboard's address or port cannot be listened on
+    ├── OutputError           standard output cannot be written
     └── InstallationError     files of plegscope itself are missing
 
 Each message is a sentence or two and ends with what to do. The command line prints it and ends
@@ -30,6 +31,10 @@ class SettingsError(PlegscopeError):
 
 class ListenError(PlegscopeError):
     """The dashboard's address or port cannot be listened on."""
+
+
+class OutputError(PlegscopeError):
+    """What belongs on standard output cannot be written there: a full disk, for instance."""
 
 
 class InstallationError(PlegscopeError):

@@ -20,9 +20,11 @@ class JsonlWriter:
 
     A pipe that nobody reads blocks its writer. Were that the event loop, the runtime's stream would
     stay unread and the node would feel it; so the loop only puts lines into a bounded queue.
+    ``on_closed`` is called, by that thread, when nothing can be written any more: with the reason,
+    which is empty when whoever read has left.
     """
 
-    def __init__(self, out: BinaryIO, on_closed: Callable[[], None]) -> None:
+    def __init__(self, out: BinaryIO, on_closed: Callable[[str], None]) -> None:
         self._out = out
         self._on_closed = on_closed
         self._lines: deque[bytes] = deque()
@@ -84,12 +86,21 @@ class JsonlWriter:
             try:
                 self._out.write(lines)
                 self._out.flush()
-            except (OSError, ValueError):
-                self._reader_gone()
+            except BrokenPipeError:
+                self._closed("")
+                return
+            except (OSError, ValueError) as error:
+                self._closed(getattr(error, "strerror", None) or str(error))
                 return
 
-    def _reader_gone(self) -> None:
-        with contextlib.suppress(OSError, ValueError):
-            # Python flushes standard output again at exit; let that not fail.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), self._out.fileno())
-        self._on_closed()
+    def _closed(self, reason: str) -> None:
+        discard(self._out)
+        self._on_closed(reason)
+
+
+def discard(out: BinaryIO) -> None:
+    """Send to nowhere what is still written: Python flushes again at exit, which is not to fail."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, out.fileno())
+        os.close(nowhere)

@@ -41,6 +41,11 @@ class Supervisor:
         """Call this when the session ends, before any task is cancelled."""
         self._endings.append(call)
 
+    def fail(self, error: PlegscopeError) -> None:
+        """End the session with this error, unless another came first."""
+        self._error = self._error or error
+        self.stop.set()
+
     async def run(self, begin: Work) -> None:
         """Start what was added, then ``begin()``, which may add more; returns after ``stop``.
 

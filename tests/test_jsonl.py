@@ -4,6 +4,7 @@ import io
 import json
 import os
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -32,7 +33,7 @@ class Gate(io.BytesIO):
 
 def test_every_record_is_one_line_of_json() -> None:
     out = io.BytesIO()
-    writer = JsonlWriter(out, lambda: None)
+    writer = JsonlWriter(out, lambda _reason: None)
     for number in range(1, 101):
         writer.on_record(note(number))
     writer.close()
@@ -46,7 +47,7 @@ def test_a_slow_reader_loses_the_oldest_lines_and_is_told_how_many(
 ) -> None:
     monkeypatch.setattr(jsonl, "KEPT", 10)
     out = Gate()
-    writer = JsonlWriter(out, lambda: None)
+    writer = JsonlWriter(out, lambda _reason: None)
     writer.on_record(note(1))
     assert out.waiting.wait(10)
     for number in range(2, 32):
@@ -68,9 +69,32 @@ def test_a_reader_that_has_gone_is_reported_and_nothing_raises() -> None:
     read, write = os.pipe()
     os.close(read)
     gone = threading.Event()
+    reasons: list[str] = []
+
+    def closed(reason: str) -> None:
+        reasons.append(reason)
+        gone.set()
+
     with os.fdopen(write, "wb", buffering=0) as out:
-        writer = JsonlWriter(out, gone.set)
+        writer = JsonlWriter(out, closed)
         writer.on_record(note(1))
         assert gone.wait(10)
         writer.on_record(note(2))
         writer.close()
+    assert reasons == [""]
+
+
+def test_a_full_disk_is_reported_with_its_reason() -> None:
+    full = threading.Event()
+    reasons: list[str] = []
+
+    def closed(reason: str) -> None:
+        reasons.append(reason)
+        full.set()
+
+    with Path("/dev/full").open("wb", buffering=0) as out:
+        writer = JsonlWriter(out, closed)
+        writer.on_record(note(1))
+        assert full.wait(10)
+        writer.close()
+    assert reasons == ["No space left on device"]

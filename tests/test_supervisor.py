@@ -111,3 +111,15 @@ async def test_a_begin_that_waits_for_a_task_that_failed_does_not_hang() -> None
     supervisor.add("simulated node", broken)
     with pytest.raises(PlegscopeError, match="simulated node stopped working"):
         await supervisor.run(forever)
+
+
+async def test_a_failure_that_no_task_had_ends_the_session_and_the_first_one_counts() -> None:
+    supervisor = Supervisor()
+    supervisor.add("source", forever)
+
+    async def begin() -> None:
+        supervisor.fail(EndpointError("First. Do this."))
+        supervisor.fail(EndpointError("Second. Do that."))
+
+    with pytest.raises(EndpointError, match=r"^First\. Do this\.$"):
+        await supervisor.run(begin)
