@@ -67,7 +67,7 @@ export class Drawer {
       h("div", { class: "drawer-keys" },
         key("previous", "←", "Previous finding", () => this.host.step(-1)),
         key("next", "→", "Next finding", () => this.host.step(1)),
-        key("close", "Esc", "Close", () => this.host.select(null))));
+        key("close", "Esc", "Close (Esc)", () => this.host.select(null))));
   }
 
   /** The hops as one bar, to scale. @param {Chain} chain */

@@ -67,6 +67,8 @@ export class Lane {
     this.longest = { asks: 0, relists: 0, finds: 0, syncs: 0 };
     /** Containers whose death was found, by id. @type {Set<string>} */
     this.dead = new Set();
+    /** Stop events whose death was not found yet, by container. @type {Map<string, Stop[]>} */
+    this.open = new Map();
     /** The session's first relist: what was before it is not known. @type {number|null} */
     this.baseline = null;
     /** What died or started by relist, until the cache entry comes. @type {Map<number, {died: Set<string>, started: Set<string>}>} */
@@ -92,6 +94,11 @@ export class Lane {
     // The death was found before the event came (a poll was quicker): nothing is unnoticed.
     if (this.dead.has(rec.container_id ?? "")) stop.moot = true;
     this.stops.push(stop);
+    if (stop.moot) return stop;
+    const id = rec.container_id ?? "";
+    const open = this.open.get(id);
+    if (open) open.push(stop);
+    else this.open.set(id, [stop]);
     return stop;
   }
 
@@ -113,9 +120,8 @@ export class Lane {
     if (rec.baseline) this.baseline = rec.relist ?? null;
     if (rec.type === "ContainerDied") {
       this.dead.add(rec.container_id ?? "");
-      for (let i = this.stops.length - 1; i >= 0; i -= 1) {
-        if (this.stops[i].rec.container_id === rec.container_id) this.stops[i].find ??= find;
-      }
+      for (const stop of this.open.get(rec.container_id ?? "") ?? []) stop.find ??= find;
+      this.open.delete(rec.container_id ?? "");
       if (!rec.is_sandbox && !rec.baseline && rec.old_state !== "non-existent") this.lastDeath = find;
     }
     const id = rec.container_id ?? "";
@@ -178,6 +184,7 @@ export class Lane {
   prune(seq) {
     const young = (/** @type {{seq: number}} */ item) => item.seq >= seq;
     this.stops = this.stops.filter(young);
+    for (const [id, stops] of this.open) if (!stops.some((stop) => young(stop) && !stop.moot)) this.open.delete(id);
     this.ticks = this.ticks.filter(young);
     this.asks = this.asks.filter((ask) => young(ask) || ask.end === null);
     this.relists = this.relists.filter((relist) => young(relist) || relist.to === null);

@@ -30,6 +30,10 @@ export function layoutLane(scene, row, lane, out, px, dim) {
   const g = row.tall ? tallGeometry(h, scene.em) : geometry(h, scene.em);
   const at = { scene, lane, out, px, dim, top, h, g, uid: lane.uid };
   running(at);
+  if (crowded(scene, lane)) {
+    bins(at);
+    return;
+  }
   syncs(at);
   tails(at);
   asks(at);
@@ -41,6 +45,50 @@ export function layoutLane(scene, row, lane, out, px, dim) {
 /** A selected lane has room: marks of the largest size, tiers further apart. @param {number} h @param {number} em */
 function tallGeometry(h, em) {
   return { s: 12 * em, said: 0.24 * h, asked: 0.5 * h, found: 0.78 * h, bar: 12 * em };
+}
+
+/** More marks than one in so many px cannot be told apart: the lane becomes bins. */
+const CROWD_PX = 4;
+const BIN_PX = 3;
+
+/** @param {Scene} scene @param {Lane} lane */
+function crowded(scene, lane) {
+  const within = (/** @type {any[]} */ items, key = "t") => lowerBound(items, scene.to, key) - lowerBound(items, scene.from, key);
+  const marks = within(lane.stops) + within(lane.finds) + within(lane.relists, "from");
+  return marks > ((scene.to - scene.from) * scene.scale) / CROWD_PX;
+}
+
+/** One cell per bin; the worst of it wins: lost, then late, then found. @param {At} at */
+function bins({ scene, lane, out, px, dim, top, h, uid }) {
+  /** @type {Map<number, {rank: number, seq: number}>} */
+  const cells = new Map();
+  const put = (/** @type {number} */ t, /** @type {number} */ rank, /** @type {number} */ seq) => {
+    const cell = Math.floor(px(t) / BIN_PX);
+    const known = cells.get(cell);
+    if (!known || rank > known.rank) cells.set(cell, { rank, seq });
+  };
+  for (let i = lowerBound(lane.finds, scene.from); i < lane.finds.length && lane.finds[i].t <= scene.to; i += 1) {
+    const { t, rec, seq } = lane.finds[i];
+    if (!scene.off.has(rec.source === "global" ? "poll" : "req")) put(t, rec.source === "global" ? 2 : 1, seq);
+  }
+  for (let i = lowerBound(lane.asks, scene.from); i < lane.asks.length && lane.asks[i].t <= scene.to; i += 1) {
+    const { end, endT, t, endSeq, seq } = lane.asks[i];
+    if (end === "dropped" && !scene.off.has("dropped")) put(endT ?? t, 3, endSeq ?? seq);
+  }
+  const capped = !scene.off.has("stop");
+  for (const [cell, { rank, seq }] of cells) {
+    const tall = rank === 1 ? h * 0.62 : h - 2;
+    const x = cell * BIN_PX;
+    out[LAYER.found].push({ k: "bin", c: ["", "found", "late", "lost"][rank], x, x2: x + BIN_PX, y: top + h - 1 - tall, h: tall, seq, dim, uid });
+  }
+  if (!capped) return;
+  let last = -Infinity;
+  for (let i = lowerBound(lane.stops, scene.from); i < lane.stops.length && lane.stops[i].t <= scene.to; i += 1) {
+    const x = Math.floor(px(lane.stops[i].t) / BIN_PX) * BIN_PX;
+    if (x === last) continue;
+    last = x;
+    out[LAYER.said].push({ k: "bin", c: "said", x, x2: x + BIN_PX, y: top + h * 0.22, h: 2, seq: lane.stops[i].seq, dim, uid });
+  }
 }
 
 /** @typedef {{scene: Scene, lane: Lane, out: Item[][], px: (t: number) => number, dim: boolean, top: number, h: number, g: ReturnType<typeof geometry>, uid: string}} At */

@@ -12,7 +12,7 @@
  *   narrow: boolean, frozen: string, cursorX: number|null
  * }} Frame `top`: where the lanes begin; `shift`: px to add to a list's x; `nowX`: the present
  */
-import { SHAPES } from "./shapes.js";
+import { Sprites } from "./sprites.js";
 import { plain } from "./dom.js";
 import { age } from "./words.js";
 
@@ -24,13 +24,15 @@ export class Painter {
   constructor(context, palette) {
     this.c = context;
     this.palette = palette;
+    this.sprites = new Sprites(palette);
     /** @type {CanvasPattern|null} */
     this.hatching = null;
   }
 
-  /** @param {Palette} palette */
+  /** Colours or pixel density changed. @param {Palette} palette */
   setPalette(palette) {
     this.palette = palette;
+    this.sprites.reset(palette, this.c.getTransform().a || 1);
     this.hatching = null;
   }
 
@@ -76,7 +78,11 @@ export class Painter {
     const left = Math.round(x);
     const right = Math.max(left, Math.round(x2));
     switch (item.k) {
-      case "glyph": SHAPES[item.c ?? "other"]?.(c, x, y, item.s ?? 9, p); break;
+      case "glyph": this.sprites.stamp(c, item.c ?? "other", x, y, item.s ?? 9); break;
+      case "bin":
+        c.fillStyle = p[item.c ?? "found"];
+        c.fillRect(left, y, Math.max(2, right - left - 1), h);
+        break;
       case "run":
         c.fillStyle = p.life;
         c.fillRect(left, Math.round(y), right - left, 1);
@@ -175,16 +181,19 @@ export class Painter {
   /** @param {number} x @param {number} w @param {number} y @param {number} h @param {string} fill @param {string|null} edge */
   #bar(x, w, y, h, fill, edge) {
     const { c, palette: p } = this;
-    const r = Math.min(1.6, w / 2);
+    c.fillStyle = p.ground;
+    c.fillRect(x - 1.25, y - 1.25, w + 2.5, h + 2.5);
+    if (w < 6) {
+      c.fillStyle = edge ?? fill;
+      c.fillRect(x, y, w, h);
+      if (!edge) return;
+      c.fillStyle = p.ground;
+      c.fillRect(x + 1, y + 1.2, w - 2, h - 2.4);
+      return;
+    }
+    const r = 1.6;
     c.beginPath();
     c.roundRect(x, y, w, h, r);
-    c.strokeStyle = p.ground;
-    c.lineWidth = 2.5;
-    c.stroke();
-    if (edge) {
-      c.fillStyle = p.ground;
-      c.fill();
-    }
     c.fillStyle = fill;
     c.fill();
     if (!edge) return;

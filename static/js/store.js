@@ -283,7 +283,7 @@ export class Store {
     const took = relist.to - relist.from;
     if (relist.scope === "global") {
       this.longestGlobal = Math.max(this.longestGlobal, took);
-      if (relist.ok) for (const each of this.lanes.values()) each.stops.length && this.#covered(each, relist);
+      if (relist.ok) for (const each of this.lanes.values()) this.#covered(each, relist);
     } else if (lane) {
       lane.longest.relists = Math.max(lane.longest.relists, took);
       if (relist.ok && !rec.withheld) this.#covered(lane, relist);
@@ -292,11 +292,10 @@ export class Store {
 
   /** A relist saw the pod and found nothing for these stops: they were known. @param {Lane} lane @param {Relist} relist */
   #covered(lane, relist) {
-    for (let i = lane.stops.length - 1; i >= 0; i -= 1) {
-      const stop = lane.stops[i];
-      if (stop.t >= relist.from) continue;
-      if (stop.find || stop.moot) break;
-      if (!lane.syncingSince(relist.from)) stop.moot = true;
+    if (!lane.open.size || lane.syncingSince(relist.from)) return;
+    for (const [id, stops] of lane.open) {
+      for (const stop of stops) stop.moot ||= stop.t < relist.from;
+      if (stops.every((stop) => stop.moot)) lane.open.delete(id);
     }
   }
 

@@ -90,7 +90,7 @@ export class Timeline {
     this.canvas.width = Math.round(this.width * ratio);
     this.canvas.height = Math.round(this.height * ratio);
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.painter.hatching = null;
+    this.painter.setPalette(this.painter.palette);
     this.em = textScale();
     this.narrow = matchMedia("(max-width: 700px)").matches;
     this.list = null;

@@ -186,3 +186,25 @@ test("the ruler has round steps, and counts from its first mark when close in", 
   const fine = rulerMarks(1.0001 * S, 1.0401 * S, 1000, 1, say).map((mark) => mark.text.replaceAll("\u00a0", " "));
   assert.deepEqual(fine.slice(0, 3), ["1.005s3", "+5.0 ms", "+10 ms"]);
 });
+
+test("a crowded lane becomes bins: the worst of a cell wins, and nothing important disappears", () => {
+  const play = new Play();
+  for (let i = 0; i < 400; i += 1) play.hint(i * 2, "a");
+  play.stop(401, "a", { id: "lost", outcome: "dropped" });
+  play.begin(600);
+  play.found(600, "a", "ContainerDied", { container_id: "late" });
+  const items = lay(stored(play)).lanes.flat().filter((item) => item.k === "bin" || item.k === "glyph");
+  assert.ok(items.every((item) => item.k === "bin"), "no marks");
+  assert.ok(items.length < 2 * (1000 / 3));
+  const [lost, late, found] = ["lost", "late", "found"].map((color) => items.filter((item) => item.c === color));
+  assert.deepEqual([lost.length, late.length], [1, 1]);
+  assert.ok(lost[0].h > found[0].h && late[0].h === lost[0].h);
+  assert.ok(items.some((item) => item.c === "said"));
+  assert.ok(items.every((item) => item.seq));
+});
+
+test("a burst in a quiet lane stays marks", () => {
+  const play = new Play();
+  for (let i = 0; i < 20; i += 1) play.hint(i * 5, "a");
+  assert.ok(lay(stored(play)).lanes.flat().every((item) => item.k !== "bin"));
+});
