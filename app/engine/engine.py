@@ -80,7 +80,7 @@ class Engine:
             case ReinspectRequested():
                 generic.records.mark(happened.uid)
             case SyncStarted():
-                if not generic.queue.is_suspended(happened.uid):
+                if not generic.queue.is_syncing(happened.uid):
                     out.show(SyncBegan(t=out.t, wall=out.wall, uid=happened.uid))
                     generic.suspend(happened.uid)
             case SyncEnded():
@@ -97,6 +97,8 @@ class Engine:
                 evented.lost(happened)
             case RuntimeProbed():
                 self._stream.probed(happened)
+                if self._legacy is not None and generic.running:
+                    self._legacy.reconsider()
             case EventsTaken():
                 generic.events.taken(happened.count)
             case Start():
@@ -112,7 +114,7 @@ class Engine:
             return
         out, settings = self._out, self.settings
         if self._legacy is not None:
-            self._legacy.start()
+            self._legacy.reconsider()
         out.show(
             Watching(
                 t=out.t,
@@ -135,7 +137,7 @@ class Engine:
         self._out.want(CancelWake(timer="global"))
         self._out.want(CancelWake(timer="health"))
         if self._legacy is not None:
-            self._out.want(CancelWake(timer=CACHE_TIME))
+            self._legacy.stop()
 
     def _timer(self, fired: TimerFired) -> None:
         if fired.timer == "global":

@@ -102,6 +102,7 @@ class GenericPleg:
     def stop(self) -> None:
         """Nothing new is begun; what waits is cancelled, an answer still to come is ignored."""
         self._running = False
+        self._again = False
         self.due_t = None
         job, self.job = self.job, None
         if job is not None:
@@ -124,10 +125,10 @@ class GenericPleg:
 
     def relist_now(self) -> None:
         """A global relist is due at once, or as soon as the one in progress has ended."""
-        if self._running and self.job is None:
+        if self.job is None:
             self.due_t = self._out.t
             self.dispatch()
-        elif self._running:
+        else:
             self._again = True
 
     # What is asked for

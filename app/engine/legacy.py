@@ -5,7 +5,7 @@ the revised KEP took all of this away (two writers, order by foreign clocks, a s
 """
 
 from app.engine.cache import keep_ips, pod_status
-from app.engine.effects import WakeAt
+from app.engine.effects import CancelWake, WakeAt
 from app.engine.generic import GenericPleg
 from app.engine.lifecycle import Finding
 from app.engine.model import ContainerEvent, Observation, PodStatus, RuntimeState, State
@@ -55,21 +55,38 @@ class LegacyEvents:
         self._modified: dict[str, int] = {}
         """Wall time of each cache entry's last write, by whichever writer."""
         self._token = 0
+        self._trusting = False
         stream.on_end = self._stream_ended
         generic.may_write = self._may_write
 
-    def start(self) -> None:
-        """While the stream is trusted the global relist is slow, and a ticker stands in for it."""
-        if self._stream.joined:
+    def reconsider(self) -> None:
+        """While the stream is trusted the global relist is slow, and a ticker stands in for it.
+
+        Called at the start and whenever the stream's lot may have changed: without it the global
+        relist must not stay slow.
+        """
+        if self._stream.joined and not self._trusting:
+            self._trusting = True
             self._trust()
             self._wake()
+        elif self._trusting and not self._stream.joined:
+            self.stop()
+            self._generic.relist_now()
+
+    def stop(self) -> None:
+        """The ticker ends, and with it the slow period."""
+        self._trusting = False
+        self._token += 1
+        self._generic.retune(self._settings.period_ns, self._settings.threshold_ns)
+        self._out.want(CancelWake(timer=CACHE_TIME))
 
     def tick(self, token: int) -> None:
         """Two seconds have passed: waiters are told that the cache is this fresh."""
-        if token == self._token and self._stream.joined and self._generic.running:
+        if token == self._token and self._trusting:
             out = self._out
             self._generic.cache.advance(out.t)
             out.show(CacheTimeMoved(t=out.t, wall=out.wall))
+            self._forget_uncached()
             self._wake()
 
     def believe(self, event: ContainerEvent) -> None:
@@ -77,7 +94,6 @@ class LegacyEvents:
         uid = event.pod_uid
         if event.type == "deleted" and event.container_id == event.sandbox_id:
             self._generic.cache.delete(uid)
-            self._modified.pop(uid, None)
             out = self._out
             out.show(PodUncached(t=out.t, wall=out.wall, uid=uid, relist=0))
             return
@@ -92,10 +108,16 @@ class LegacyEvents:
 
     def _may_write(self, uid: str, wall: int) -> bool:
         """cache.go: refused when the entry carries a later time. Takes the time when it may."""
-        if self._modified.get(uid, wall) > wall:
+        cached = self._generic.cache.entry(uid) is not None
+        if cached and self._modified.get(uid, wall) > wall:
             return False
         self._modified[uid] = wall
         return True
+
+    def _forget_uncached(self) -> None:
+        """A deleted entry's time goes with it, whoever deleted it."""
+        for uid in [uid for uid in self._modified if self._generic.cache.entry(uid) is None]:
+            del self._modified[uid]
 
     def _refuse(self, event: ContainerEvent) -> None:
         out = self._out
@@ -152,8 +174,9 @@ class LegacyEvents:
     def _stream_ended(self, last: bool) -> None:
         """evented.go: every end forces a global relist; the fifth brings polling back for good."""
         if last:
-            self._generic.retune(self._settings.period_ns, self._settings.threshold_ns)
-        self._generic.relist_now()
+            self.reconsider()
+        else:
+            self._generic.relist_now()
 
     def _trust(self) -> None:
         period, threshold = self._profile.trusting_period_ns, self._profile.trusting_threshold_ns

@@ -61,6 +61,10 @@ class RequestQueue:
         """Pods whose relists are suspended."""
         return len(self._suspended) if self._suspends else 0
 
+    def is_syncing(self, uid: str) -> bool:
+        """Whether this pod's SyncPod runs."""
+        return uid in self._suspended
+
     def is_suspended(self, uid: str) -> bool:
         """Whether this pod's relists wait for its SyncPod."""
         return self._suspends and uid in self._suspended

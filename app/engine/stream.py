@@ -104,6 +104,8 @@ class EventStream:
         self._started = True
         if self._policy == "relist_only" or self._profile.hints == "none":
             self._close("off", self._why_off())
+        elif self._given_up:
+            self._close("closed", GIVEN_UP)
         self._consider()
 
     def stop(self) -> None:
