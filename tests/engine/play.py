@@ -234,8 +234,10 @@ class Stage:
 
     def answer(self, *costs: CallCost) -> list[Record]:
         """Answer the waiting call with what was seen (now, unless looked before)."""
-        call = self.call
-        sight = call.sight or self.look()
+        return self._answer(self.call, *costs)
+
+    def _answer(self, call: Call, *costs: CallCost) -> list[Record]:
+        sight = call.sight or self._look(call.effect)
         self.calls.remove(call)
         now, number = self.clock, call.effect.call
         if isinstance(sight, Sight):
@@ -262,7 +264,9 @@ class Stage:
 
     def fail(self, error: str = "It broke.", *costs: CallCost) -> list[Record]:
         """The waiting call fails."""
-        call = self.call
+        return self._fail(self.call, error, *costs)
+
+    def _fail(self, call: Call, error: str, *costs: CallCost) -> list[Record]:
         self.calls.remove(call)
         now, number = self.clock, call.effect.call
         if isinstance(call.effect, ListPods):
@@ -403,9 +407,9 @@ class Stage:
         else:
             error = self.node.broken_pods.get(effect.uid, "")
         if error:
-            self.fail(error, *self.costs)
+            self._fail(call, error, *self.costs)
         else:
-            self.answer(*(self.costs if isinstance(effect, ListPods) else ()))
+            self._answer(call, *(self.costs if isinstance(effect, ListPods) else ()))
 
     def _stream_opens(self) -> None:
         now, what = self.clock, self.stream
