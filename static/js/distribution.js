@@ -6,6 +6,7 @@
 import { noticed } from "./stats.js";
 import { glyph, h, s, setText } from "./dom.js";
 import { place } from "./gauge.js";
+import { textScale } from "./palette.js";
 import { duration, median } from "./words.js";
 
 const LOW = 1e6;
@@ -40,7 +41,8 @@ export class Distribution {
       setText(this.cells[id].count, values.length ? `${values.length}×` : "–");
       setText(this.cells[id].median, values.length ? duration(median(values)) : "");
     }
-    const w = this.svg.clientWidth;
+    const scale = textScale();
+    const w = this.svg.clientWidth / scale;
     const key = `${w}|${ROWS.map(([id]) => rows[id].map((each) => each.value | 0).join()).join("|")}`;
     if (!w || key === this.key) return;
     this.key = key;
@@ -60,7 +62,7 @@ export class Distribution {
     });
     // The scale's words hang below the rows.
     this.svg.setAttribute("viewBox", `0 0 ${w} ${ROW_HEIGHT * 3}`);
-    this.svg.setAttribute("height", String(ROW_HEIGHT * 3));
+    this.svg.setAttribute("height", String(ROW_HEIGHT * 3 * scale));
     this.svg.replaceChildren(...marks);
   }
 

@@ -5,10 +5,13 @@
  * node's usual. The rail is amber from 30 s and red past the limit.
  */
 import { h, s, setText } from "./dom.js";
+import { textScale } from "./palette.js";
 import { age, duration } from "./words.js";
 
 const LOW = 2e6;
 const HIGH = 7 * 60e9;
+/** Of the drawing, in units of the text's scale. */
+const HEIGHT = 66;
 const TICKS = [5e6, 100e6, 1e9, 10e9, 30e9, 180e9];
 
 /** Place on the scale, from 0 to 1. @param {number} ns */
@@ -23,19 +26,21 @@ export class Gauge {
     this.box = box;
     this.width = 0;
     this.limit = 0;
-    this.svg = s("svg", { role: "img", class: "scale" });
+    this.svg = s("svg", { class: "scale", height: HEIGHT, "aria-hidden": "true" });
     this.text = h("p", { class: "sr" });
     box.append(this.svg, this.text);
     new ResizeObserver(() => { this.width = 0; }).observe(box);
   }
 
   #build(/** @type {number} */ limit) {
-    this.width = this.box.clientWidth;
+    // Whoever enlarges the text enlarges the drawing's words with it.
+    const scale = textScale();
+    this.width = this.box.clientWidth / scale;
     this.limit = limit;
     const w = this.width;
-    this.svg.setAttribute("viewBox", `0 0 ${w} 66`);
-    this.svg.setAttribute("width", String(w));
-    this.svg.setAttribute("height", "66");
+    this.svg.setAttribute("viewBox", `0 0 ${w} ${HEIGHT}`);
+    this.svg.setAttribute("width", String(w * scale));
+    this.svg.setAttribute("height", String(HEIGHT * scale));
     const x = (/** @type {number} */ ns) => place(ns) * w;
     const ticks = TICKS.map((ns) => (ns === 180e9 ? limit : ns));
     this.usualBox = s("rect", { class: "usual", y: 28, height: 14, rx: 3 });
@@ -99,7 +104,6 @@ export class Gauge {
     const begin = ago === null ? Infinity : right ? x(ago) - 7 - this.agoText.getComputedTextLength() : x(ago) - 4;
     this.tookText.classList.toggle("gone", end + 6 > begin);
     setText(this.text, `${tookWords}${tookWords && agoWords ? ", " : ""}${agoWords}; the limit is ${duration(limit)}.`);
-    this.svg.setAttribute("aria-hidden", "true");
   }
 
   /** @param {SVGTextElement} node @param {string} text @param {number} x @param {string} anchor */

@@ -8,6 +8,7 @@
  * @typedef {import("./story.js").Parts} Parts
  */
 import { byId, h, parts, setChildren, setText } from "./dom.js";
+import { isNarrow } from "./palette.js";
 import { stops, usual } from "./stats.js";
 import { age, bytes, count, duration } from "./words.js";
 
@@ -98,7 +99,7 @@ export class Glance {
       this.block.style.minHeight = "";
     }
     const { offsetHeight } = this.block;
-    if (innerWidth <= 700 || offsetHeight <= this.tallest) return;
+    if (isNarrow() || offsetHeight <= this.tallest) return;
     this.tallest = offsetHeight;
     this.block.style.minHeight = `${offsetHeight}px`;
   }

@@ -43,6 +43,17 @@ export function lowerBound(items, t, key = "t") {
   return low;
 }
 
+/**
+ * Where to begin in an array of things that last, to meet all that reach into a window.
+ * @param {any[]} items sorted by `key` @param {number} from left edge @param {number} longest how
+ * long an ended one lasts at most @param {any} open the oldest one that has not ended @param {string} key
+ */
+export function firstWithin(items, from, longest, open, key = "t") {
+  const first = lowerBound(items, from - longest, key);
+  const at = open ? items.indexOf(open) : -1;
+  return at < 0 ? first : Math.min(first, at);
+}
+
 export class Lane {
   /** @param {string} uid @param {number} t when the pod was first seen */
   constructor(uid, t) {
@@ -69,6 +80,8 @@ export class Lane {
     this.dead = new Set();
     /** Stop events whose death was not found yet, by container. @type {Map<string, Stop[]>} */
     this.open = new Map();
+    /** Requests that have not ended, oldest first. @type {Set<Ask>} */
+    this.waiting = new Set();
     /** The session's first relist: what was before it is not known. @type {number|null} */
     this.baseline = null;
     /** What died or started by relist, until the cache entry comes. @type {Map<number, {died: Set<string>, started: Set<string>}>} */

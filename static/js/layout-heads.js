@@ -6,7 +6,7 @@
  * @typedef {import("./layout.js").Item} Item
  * @typedef {import("./layout.js").Scene} Scene
  */
-import { lowerBound } from "./lane.js";
+import { firstWithin, lowerBound } from "./lane.js";
 import { LAYER } from "./layout.js";
 import { age, duration } from "./words.js";
 
@@ -53,7 +53,8 @@ function globals(scene, rows, lanes, px) {
   let lastHair = -Infinity;
   let lastBar = -Infinity;
   const limit = store.state?.engine.health.threshold_ns ?? 180e9;
-  for (let i = lowerBound(list, from - store.longestGlobal, "from"); i < list.length; i += 1) {
+  const newest = list[list.length - 1];
+  for (let i = firstWithin(list, from, store.ledger.longest, newest?.to === null ? newest : null, "from"); i < list.length; i += 1) {
     const relist = list[i];
     if (relist.from > to) break;
     const end = relist.to;

@@ -10,7 +10,7 @@
  * @typedef {import("./lineup.js").Row} Row
  * @typedef {import("./lane.js").Lane} Lane
  */
-import { lowerBound } from "./lane.js";
+import { firstWithin, lowerBound } from "./lane.js";
 import { LAYER } from "./layout.js";
 import { findGlyph } from "./story.js";
 
@@ -114,7 +114,8 @@ function running({ scene, lane, out, px, dim, top, g, uid }) {
 /** @param {At} at */
 function syncs({ scene, lane, out, px, dim, top, h, uid }) {
   if (scene.off.has("sync")) return;
-  for (let i = lowerBound(lane.syncs, scene.from - lane.longest.syncs, "from"); i < lane.syncs.length; i += 1) {
+  const last = lane.syncs[lane.syncs.length - 1];
+  for (let i = firstWithin(lane.syncs, scene.from, lane.longest.syncs, last?.to === null ? last : null, "from"); i < lane.syncs.length; i += 1) {
     const { from, to, seq } = lane.syncs[i];
     if (from > scene.to) break;
     if (to !== null && to < scene.from) continue;
@@ -148,7 +149,8 @@ function tails({ scene, lane, out, px, dim, top, g, uid }) {
 function asks({ scene, lane, out, px, dim, top, g, uid }) {
   const y = top + g.asked;
   const seen = dedupe();
-  for (let i = lowerBound(lane.asks, scene.from - lane.longest.asks); i < lane.asks.length; i += 1) {
+  const [oldest] = lane.waiting;
+  for (let i = firstWithin(lane.asks, scene.from, lane.longest.asks, oldest); i < lane.asks.length; i += 1) {
     const ask = lane.asks[i];
     if (ask.t > scene.to) break;
     const { seq } = ask;
@@ -173,7 +175,8 @@ function asks({ scene, lane, out, px, dim, top, g, uid }) {
 
 /** @param {At} at */
 function relists({ scene, lane, out, px, dim, top, g, uid }) {
-  for (let i = lowerBound(lane.relists, scene.from - lane.longest.relists, "from"); i < lane.relists.length; i += 1) {
+  const last = lane.relists[lane.relists.length - 1];
+  for (let i = firstWithin(lane.relists, scene.from, lane.longest.relists, last?.to === null ? last : null, "from"); i < lane.relists.length; i += 1) {
     const relist = lane.relists[i];
     if (relist.from > scene.to) break;
     const own = relist.source !== "evented_pleg";
@@ -185,10 +188,12 @@ function relists({ scene, lane, out, px, dim, top, g, uid }) {
   }
 }
 
-/** @param {At} at */
+/** A death lies above what its container's end brings with it. @param {At} at */
 function finds({ scene, lane, out, px, dim, top, g, uid }) {
   const seen = dedupe();
   const y = top + g.found;
+  /** @type {Item[]} */
+  const deaths = [];
   for (let i = lowerBound(lane.finds, scene.from); i < lane.finds.length; i += 1) {
     const { t, rec, seq, fan } = lane.finds[i];
     if (t > scene.to) break;
@@ -198,9 +203,11 @@ function finds({ scene, lane, out, px, dim, top, g, uid }) {
     const c = findGlyph(rec);
     if (!seen(`${c}${rec.is_sandbox}`, x)) continue;
     // What the first relist finds is the beginning, not a change.
-    out[LAYER.found].push({ k: "glyph", c, x, y, s, seq, dim: dim || rec.baseline === true, uid, t });
+    const item = { k: "glyph", c, x, y, s, seq, dim: dim || rec.baseline === true, uid, t };
+    (rec.type === "ContainerDied" ? deaths : out[LAYER.found]).push(item);
     if (rec.delivery === "discarded") out[LAYER.lost].push({ k: "glyph", c: "dropped", x, y, s: g.s, seq, dim, uid });
   }
+  out[LAYER.found].push(...deaths);
 }
 
 /** @param {At} at */

@@ -24,6 +24,11 @@ export function textScale() {
   return Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 16 || 1;
 }
 
+/** Whether the page is laid out for a narrow screen; the width at which the style sheet turns. */
+export function isNarrow() {
+  return matchMedia("(max-width: 43.75em)").matches;
+}
+
 /** Call back whenever colours may have changed. @param {() => void} callback */
 export function onPaletteChange(callback) {
   for (const query of ["(prefers-color-scheme: light)", "(forced-colors: active)"]) {

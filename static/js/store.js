@@ -10,9 +10,6 @@
  * @typedef {import("./types.js").Message} Message
  * @typedef {import("./types.js").SessionState} SessionState
  * @typedef {import("./types.js").PodRow} PodRow
- * @typedef {import("./lane.js").Ask} Ask
- * @typedef {import("./lane.js").Relist} Relist
- * @typedef {import("./lane.js").Stop} Stop
  * @typedef {import("./lane.js").Find} Find
  * @typedef {{from: number, to: number|null, state: string, meaning: string, seq: number,
  *   tries: number[], code: string|null}} Stretch
@@ -20,6 +17,7 @@
  * @typedef {{from: number, to: number, hop: string, count: number, reason: string, seq: number}} Hole
  */
 import { Lane } from "./lane.js";
+import { Ledger } from "./ledger.js";
 
 export const CAPACITY = 40_000;
 
@@ -35,24 +33,36 @@ export class Store {
     this.lastSeq = 0;
     /** Older records than the oldest here exist or existed. */
     this.truncated = false;
-    /** Longest global relist that was kept, ns. */
-    this.longestGlobal = 0;
+    this.ledger = new Ledger();
     this.#clear();
   }
 
   #clear() {
     /** @type {Rec[]} */ this.records = [];
     /** @type {Map<string, Lane>} */ this.lanes = new Map();
-    /** @type {Map<number, Relist>} */ this.relists = new Map();
-    /** @type {Map<number, Ask>} */ this.asks = new Map();
-    /** @type {Map<number, Stop>} */ this.stops = new Map();
-    /** Global relists in order. @type {Relist[]} */ this.globals = [];
+    this.ledger = new Ledger();
     /** Every event of the stream, for its row. @type {{t: number, seq: number, rec: Rec}[]} */ this.ticks = [];
     /** @type {Find[]} */ this.finds = [];
     /** @type {Stretch[]} */ this.stretches = [];
     /** @type {Hole[]} */ this.gaps = [];
     /** Started containers by id: when the stream said so. @type {Map<string, number>} */ this.startedAt = new Map();
-    this.longestGlobal = 0;
+  }
+
+  get relists() {
+    return this.ledger.relists;
+  }
+
+  get asks() {
+    return this.ledger.asks;
+  }
+
+  get stops() {
+    return this.ledger.stops;
+  }
+
+  /** Global relists in order. */
+  get globals() {
+    return this.ledger.globals;
   }
 
   /** Where to resume from: {session, since}; since 0 asks for a snapshot. */
@@ -171,10 +181,10 @@ export class Store {
       case "pod_gone": if (lane) this.#gone(lane, rec); break;
       case "stream_event": this.#event(rec, lane); break;
       case "event_ignored": this.ticks.push({ t: rec.t, seq: rec.seq, rec }); break;
-      case "request": this.#asked(rec, lane); break;
-      case "request_moved": this.#moved(rec, lane); break;
-      case "relist_started": this.#began(rec, lane); break;
-      case "relist_finished": this.#ended(rec, lane); break;
+      case "request": this.ledger.asked(rec, lane); break;
+      case "request_moved": this.ledger.moved(rec, lane); break;
+      case "relist_started": this.ledger.began(rec, lane); break;
+      case "relist_finished": this.ledger.ended(rec, lane, this.lanes.values()); break;
       case "lifecycle": if (lane) this.#found(rec, lane); break;
       case "pod_cached": lane?.addCached(rec); break;
       case "pod_uncached": lane?.addUncached(rec); break;
@@ -206,97 +216,6 @@ export class Store {
     }
     lane.ticks.push({ t: rec.t, seq: rec.seq, rec });
     if (rec.type === "started" && !rec.backlog && rec.container_id) this.startedAt.set(rec.container_id, rec.t);
-  }
-
-  /** @param {Rec} rec @param {Lane|null} lane @param {boolean} known @returns {Ask} */
-  #ask(rec, lane, known) {
-    const id = rec.request ?? 0;
-    let ask = this.asks.get(id);
-    if (!ask) {
-      ask = {
-        id, seq: rec.seq, t: rec.t, uid: rec.uid ?? "", source: rec.source ?? "", event: rec.event ?? null,
-        spans: [], end: null, endT: null, endSeq: null, relist: null, known,
-      };
-      this.asks.set(id, ask);
-      lane?.asks.push(ask);
-    }
-    return ask;
-  }
-
-  /** @param {Rec} rec @param {Lane|null} lane */
-  #asked(rec, lane) {
-    this.#go(this.#ask(rec, lane, true), rec.outcome ?? "queued", rec, lane);
-  }
-
-  /** @param {Rec} rec @param {Lane|null} lane */
-  #moved(rec, lane) {
-    const ask = this.#ask(rec, lane, false);
-    if (typeof rec.relist === "number") ask.relist = rec.relist;
-    this.#go(ask, rec.outcome ?? "queued", rec, lane);
-  }
-
-  /** @param {Ask} ask @param {string} outcome @param {Rec} rec @param {Lane|null} lane */
-  #go(ask, outcome, rec, lane) {
-    const open = ask.spans[ask.spans.length - 1];
-    if (open && open.to === null) open.to = rec.t;
-    if (outcome === "queued" || outcome === "released") ask.spans.push({ what: "waiting", from: rec.t, to: null });
-    else if (outcome === "held") ask.spans.push({ what: "held", from: rec.t, to: null });
-    else {
-      ask.end = outcome;
-      ask.endT = rec.t;
-      ask.endSeq = rec.seq;
-    }
-    if (lane) lane.longest.asks = Math.max(lane.longest.asks, rec.t - ask.t);
-  }
-
-  /** @param {Rec} rec @param {Lane|null} lane */
-  #began(rec, lane) {
-    /** @type {Relist} */
-    const relist = {
-      id: rec.relist ?? 0, seq: rec.seq, scope: rec.scope ?? "global", source: rec.source ?? "global", uid: rec.uid ?? null,
-      request: rec.request ?? null, from: rec.t, to: null, ok: null, done: null, waited: rec.waited_ns ?? null, finds: [],
-    };
-    this.relists.set(relist.id, relist);
-    if (relist.scope === "global") this.globals.push(relist);
-    else lane?.relists.push(relist);
-    const ask = relist.request === null ? undefined : this.asks.get(relist.request);
-    if (ask) {
-      const open = ask.spans[ask.spans.length - 1];
-      if (open && open.to === null) open.to = rec.t;
-      ask.end = "executed";
-      ask.endT = rec.t;
-      ask.relist = relist.id;
-    }
-  }
-
-  /** @param {Rec} rec @param {Lane|null} lane */
-  #ended(rec, lane) {
-    const id = rec.relist ?? 0;
-    let relist = this.relists.get(id);
-    if (!relist) {
-      this.#began({ ...rec, t: rec.started ?? rec.t }, lane);
-      relist = /** @type {Relist} */ (this.relists.get(id));
-    }
-    relist.to = relist.from + (rec.duration_ns ?? rec.t - relist.from);
-    relist.ok = rec.ok ?? true;
-    relist.done = rec;
-    const took = relist.to - relist.from;
-    if (relist.scope === "global") {
-      this.longestGlobal = Math.max(this.longestGlobal, took);
-      if (relist.ok) for (const each of this.lanes.values()) this.#covered(each, relist);
-    } else if (lane) {
-      lane.longest.relists = Math.max(lane.longest.relists, took);
-      if (relist.ok && !rec.withheld) this.#covered(lane, relist);
-    }
-  }
-
-  /** A relist saw the pod and found nothing for these stops: they were known. @param {Lane} lane @param {Relist} relist */
-  #covered(lane, relist) {
-    if (!lane.open.size || lane.syncingSince(relist.from)) return;
-    for (const [id, stops] of lane.open) {
-      for (const stop of stops) stop.moot ||= stop.t < relist.from;
-      if (stops.every((stop) => stop.moot)) lane.open.delete(id);
-    }
   }
 
   /** @param {Rec} rec @param {Lane} lane */
@@ -347,11 +266,8 @@ export class Store {
       lane.prune(seq);
       if (lane.goneT !== null && lane.isEmpty) this.lanes.delete(uid);
     }
-    for (const [id, relist] of this.relists) if (!young(relist) && relist.to !== null) this.relists.delete(id);
-    for (const [id, ask] of this.asks) if (!young(ask) && ask.end !== null) this.asks.delete(id);
-    for (const [id, stop] of this.stops) if (!young(stop)) this.stops.delete(id);
+    this.ledger.prune(seq);
     for (const [id, t] of this.startedAt) if (t < this.records[0].t) this.startedAt.delete(id);
-    this.globals = this.globals.filter((relist) => young(relist) || relist.to === null);
     this.ticks = this.ticks.filter(young);
     this.finds = this.finds.filter(young);
     this.gaps = this.gaps.filter(young);

@@ -19,7 +19,7 @@ import { geometry } from "./layout-lane.js";
 import { hit, layout } from "./layout.js";
 import { rulerMarks } from "./layout-heads.js";
 import { Painter } from "./painter.js";
-import { onPaletteChange, readPalette, textScale } from "./palette.js";
+import { isNarrow, onPaletteChange, readPalette, textScale } from "./palette.js";
 import { timeOfDay } from "./words.js";
 
 const LANES = { comfortable: [26, 25], compact: [18, 18], large: [34, 34] };
@@ -92,7 +92,7 @@ export class Timeline {
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.painter.setPalette(this.painter.palette);
     this.em = textScale();
-    this.narrow = matchMedia("(max-width: 700px)").matches;
+    this.narrow = isNarrow();
     this.list = null;
     this.dirty = true;
   }

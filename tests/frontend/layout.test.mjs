@@ -81,7 +81,7 @@ test("only several findings of one relist fan out", () => {
   play.found(62, "a", "ContainerStarted", { container_id: "2" });
   const found = lay(stored(play)).lanes.flat().filter((item) => item.k === "glyph");
   const { s } = geometry(26);
-  assert.deepEqual(found.map((item) => [item.c, item.x]), [["died-poll", 60], ["removed-poll", 60 + s * 0.95], ["started-poll", 62]]);
+  assert.deepEqual(found.map((item) => [item.c, item.x]), [["removed-poll", 60 + s * 0.95], ["started-poll", 62], ["died-poll", 60]]);
 });
 
 test("a filtered finding is not drawn, a discarded one is crossed out", () => {
@@ -107,6 +107,18 @@ test("things that began before the window are drawn into it", () => {
   const store = stored(play);
   const list = layout({ store, rows: [{ lane: store.lanes.get("a"), group: "", pods: 1, y: 0, h: 26, tall: false }], from: 5000 * MS, to: 6000 * MS, scale: 1 / MS, off: new Set(), chain: null, now: 9 * S, label: 0, heads: HEADS, em: 1, quietFrom: 0, height: 100 });
   assert.ok(brief(list).includes("sync@-4990-4000"));
+});
+
+test("what began long before the window and has not ended is drawn to the present", () => {
+  const play = new Play();
+  play.begin(5);
+  play.rec("sync_started", 10, { uid: "a" });
+  play.ask(20, "a");
+  play.begin(30, { scope: "pod", source: "post_sync", uid: "a" });
+  const store = stored(play);
+  const list = layout({ store, rows: [{ lane: store.lanes.get("a"), group: "", pods: 1, y: 0, h: 26, tall: false }], from: 100 * S, to: 101 * S, scale: 1 / MS, off: new Set(), chain: null, now: 101 * S, label: 0, heads: HEADS, em: 1, quietFrom: 0, height: 100 });
+  const open = list.lanes.flat().filter((item) => item.x2 === Infinity).map((item) => item.k);
+  assert.deepEqual(open, ["band", "sync", "wait", "own"]);
 });
 
 test("global relists: one band each, every tenth numbered, long ones say how long", () => {
