@@ -9,11 +9,15 @@ _encoder = msgspec.json.Encoder()
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
     """One text frame, shared by all viewers it goes to. ``size`` in bytes; ``last``: who has taken
-    it knows all records up to this one (None: it says nothing about records)."""
+    it knows all records up to this one (None: it says nothing about records). ``skipped``,
+    ``lost``: what it tells a viewer it has missed, counted when it is taken: a frame that is
+    dropped itself has told nobody."""
 
     text: str
     size: int
     last: int | None = None
+    skipped: int = 0
+    lost: int = 0
 
 
 def encode(message: msgspec.Struct) -> bytes:

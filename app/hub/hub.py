@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol, cast
 
+import msgspec
+
 from app.engine.records import AnyRecord, Record
 from app.hub.encode import Frame, frame
 from app.hub.limits import Limits, Stats
@@ -99,7 +101,7 @@ class Hub:
                 f"{self.limits.max_viewers} viewers are connected, which is the limit. "
                 "Close one of the other pages and load this one again."
             )
-        viewer = Viewer(self.limits, self._dirty.set)
+        viewer = Viewer(self.limits, self._dirty.set, self._told)
         if not self._viewers:
             self._cursor = self._journal.last_seq  # nobody was there to give the rest to
         self._admit(viewer, since if session == self._session else None)
@@ -207,12 +209,18 @@ class Hub:
         for viewer in viewers:
             frames = [snapshot]
             if viewer.position is not None:
-                skipped = self._cursor - viewer.position
-                lost = max(0, first - 1 - viewer.position)
-                self.stats.skipped += skipped
-                self.stats.lost += lost
-                frames.insert(0, frame(Lagging(skipped, lost)))
+                missed = Lagging(
+                    self._cursor - viewer.position, max(0, first - 1 - viewer.position)
+                )
+                told = msgspec.structs.replace(
+                    frame(missed), skipped=missed.skipped, lost=missed.lost
+                )
+                frames.insert(0, told)
             viewer.start(frames)
+
+    def _told(self, taken: Frame) -> None:
+        self.stats.skipped += taken.skipped
+        self.stats.lost += taken.lost
 
     def _count(self) -> None:
         self.stats.viewers = len(self._viewers)

@@ -18,15 +18,22 @@ _STATE = None
 
 
 class Viewer:
-    """A mailbox. ``ask`` is called when the viewer wants a fresh start from the hub.
+    """A mailbox. ``ask`` is called when the viewer wants a fresh start from the hub, ``told`` with
+    each frame that its sender takes.
 
     ``position`` is the number of the newest record handed to the sender; None before the first.
     Everything but ``take`` is the hub's to call.
     """
 
-    def __init__(self, limits: Limits, ask: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        ask: Callable[[], None],
+        told: Callable[[Frame], None] | None = None,
+    ) -> None:
         self._limits = limits
         self._ask = ask
+        self._told = told
         self._opening: deque[Frame] = deque()
         """A fresh start: goes before the queue and does not count as backlog."""
         self._queue: deque[Frame | None] = deque()
@@ -125,6 +132,8 @@ class Viewer:
         assert head is not None
         if head.last is not None:
             self.position = head.last
+        if self._told is not None:
+            self._told(head)
         return head
 
     def _clear(self) -> None:

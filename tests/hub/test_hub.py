@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from app.hub.encode import Frame
@@ -456,6 +456,24 @@ STEPS = st.lists(
 
 @settings(max_examples=120, deadline=None)
 @given(STEPS, st.integers(1, 4), st.integers(3, 30), st.integers(1, 10))
+# A second overflow dropped the word of the first, which had been counted already.
+@example(
+    [
+        ("other", 2),
+        ("flush", 0),
+        ("happen", 1),
+        ("flush", 0),
+        ("happen", 1),
+        ("other", 1),
+        ("flush", 0),
+        ("other", 1),
+        ("flush", 0),
+        ("happen", 4),
+    ],
+    1,
+    3,
+    1,
+)
 def test_at_whatever_pace_a_viewer_reads_its_picture_has_no_hole(
     steps: list[tuple[str, int]], frames: int, capacity: int, snapshot: int
 ) -> None:
