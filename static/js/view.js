@@ -5,14 +5,16 @@ export const SHORTEST = 2e6;
 export const LONGEST = 2 * 3600e9;
 /** Room to the right of the present, as a share of the span. */
 const LEAD = 0.014;
+/** How far the window jumps at once where motion is not wanted, as a share of the span. */
+const STEP = 0.2;
 
 export class View {
   constructor() {
     this.span = 60e9;
     /** Right edge, or null while it follows the present. @type {number|null} */
     this.end = null;
-    /** How long the present may run on after the last message (ns), set by the page. */
-    this.frozenAt = /** @type {number|null} */ (null);
+    /** Move in steps instead of gliding: the reader's system asks for less motion. */
+    this.stepped = false;
   }
 
   get following() {
@@ -21,7 +23,7 @@ export class View {
 
   /** @param {number} now @returns {[number, number]} from, to */
   window(now) {
-    const end = this.end ?? now + this.span * LEAD;
+    const end = this.end ?? this.#present(now);
     return [end - this.span, end];
   }
 
@@ -31,7 +33,14 @@ export class View {
 
   /** @param {number} now */
   pause(now) {
-    this.end ??= now + this.span * LEAD;
+    this.end ??= this.#present(now);
+  }
+
+  /** Right edge while following. @param {number} now */
+  #present(now) {
+    const lead = now + this.span * LEAD;
+    const step = this.span * STEP;
+    return this.stepped ? Math.ceil(lead / step) * step : lead;
   }
 
   /**

@@ -18,6 +18,18 @@ test("it follows the present until it is told to stop", () => {
   assert.ok(view.window(NOW + 5 * S)[1] > to);
 });
 
+test("where motion is not wanted the window moves in steps, and the present stays in it", () => {
+  const view = new View();
+  view.stepped = true;
+  const edges = new Set();
+  for (let s = 0; s < 60; s += 1) {
+    const [from, to] = view.window(NOW + s * S);
+    assert.ok(from < NOW + s * S && to > NOW + s * S);
+    edges.add(to);
+  }
+  assert.ok(edges.size <= 6, String(edges.size));
+});
+
 test("zooming keeps the moment under the pointer where it is", () => {
   const view = new View();
   view.pause(NOW);

@@ -1,0 +1,68 @@
+// @ts-check
+/** Buttons, fields and the pointer: what each does on the node page. */
+import { byId } from "./dom.js";
+
+/** @param {import("./node.js").NodePage} page */
+export function wireControls(page) {
+  const on = (/** @type {string} */ id, /** @type {string} */ name, /** @type {(event: any) => void} */ run) => byId(id).addEventListener(name, run);
+  on("live", "click", () => page.live());
+  on("back-live", "click", () => page.live());
+  on("pause", "click", () => page.pause());
+  on("clock", "click", () => page.setZone(!page.utc));
+  on("show-timeline", "click", () => page.showView("timeline"));
+  on("show-table", "click", () => page.showView("table"));
+  on("panel-close", "click", () => page.closePanel());
+  on("filter", "input", (event) => page.setFilter(event.target.value));
+  on("all-records", "change", (event) => {
+    page.table.all = event.target.checked;
+    page.table.update();
+  });
+  byId("filter").value = page.lineup.filter;
+  const group = byId("group");
+  group.value = page.lineup.group;
+  group.addEventListener("change", () => {
+    page.lineup.group = group.value;
+    page.lineup.resort();
+    page.timeline.invalidate();
+    page.writeAddress();
+  });
+  const rows = byId("rows");
+  rows.value = page.timeline.density;
+  rows.addEventListener("change", () => {
+    page.timeline.density = rows.value;
+    page.timeline.invalidate();
+    page.writeAddress();
+  });
+  for (const button of byId("zoom").querySelectorAll("button")) {
+    button.addEventListener("click", () => page.zoomTo(Number(button.dataset.span) * 1e9));
+  }
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const motion = () => { page.view.stepped = still.matches; };
+  still.addEventListener("change", motion);
+  motion();
+  const lanes = byId("lanes");
+  const hold = (/** @type {boolean} */ held) => () => { page.lineup.held = held || lanes.contains(document.activeElement) || document.activeElement === page.timeline.canvas; };
+  for (const surface of [lanes, page.timeline.canvas]) {
+    surface.addEventListener("pointerenter", hold(true));
+    surface.addEventListener("pointerleave", hold(false));
+    surface.addEventListener("focusin", hold(true));
+    surface.addEventListener("focusout", () => setTimeout(hold(false)));
+  }
+  page.timeline.canvas.addEventListener("focus", () => { page.timeline.dirty = true; });
+  page.timeline.canvas.addEventListener("blur", () => { page.timeline.dirty = true; });
+  document.addEventListener("click", (event) => page.openPod(event));
+  document.body.addEventListener("htmx:after:swap", () => {
+    const panel = byId("panel");
+    if (!byId("panel-body").childElementCount || !panel.hidden) return;
+    if (page.selected !== null) page.select(null);
+    panel.hidden = false;
+    byId("panel-close").focus();
+  });
+  addEventListener("online", () => page.connection.hurry());
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState !== "visible") return;
+    page.connection.hurry();
+    page.timeline.dirty = true;
+  });
+  page.setZone(page.utc);
+}

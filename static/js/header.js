@@ -1,0 +1,65 @@
+// @ts-check
+/** Everything on the node page that is words or small pictures, brought up to date together. */
+import { condition } from "./condition.js";
+import { byId, h, setText } from "./dom.js";
+import { usual } from "./stats.js";
+import { timeOfDay, zone } from "./words.js";
+
+export class Header {
+  /** @param {import("./node.js").NodePage} page */
+  constructor(page) {
+    this.page = page;
+  }
+
+  update() {
+    const { page } = this;
+    const { store, clock, view } = page;
+    const now = clock.now();
+    if (performance.now() > page.laggingUntil) page.lagging = 0;
+    const typical = usual(store);
+    const pods = [...store.lanes.values()].filter((lane) => lane.goneT === null).length;
+    const how = condition({
+      state: store.state, now, link: page.connection.link, silence: clock.silence(), online: navigator.onLine,
+      farewell: page.connection.farewell, lagging: page.lagging, usual: typical?.middle ?? null, pods, downSince: store.downSince,
+    });
+    const [from, to] = view.window(page.frozenT() ?? now);
+    byId("main").dataset.state = how.id;
+    page.glance.update(how, now, { following: view.following, lookingBack: now - to, fresh: view.following ? 0 : store.lastSeq - page.leftAt });
+    page.glance.heads(now);
+    page.gauge.update(store.state, now, typical);
+    page.distribution.update(store, now);
+    page.legend.update(store, from, to);
+    page.table.update();
+    page.tabs.update();
+    page.minimap.update();
+    if (page.selected !== null) page.drawer.show(page.timeline.chain, now);
+    if (store.state) {
+      setText(byId("clock"), `${timeOfDay(clock.wall(page.frozenT() ?? now), page.utc)} ${zone(page.utc)}`);
+      const runtime = store.state.runtime;
+      setText(byId("watched").querySelector(".watched-more"), runtime ? ` · ${store.state.simulated ? "behaves like " : ""}${runtime.name} ${(runtime.version ?? "").split("+")[0]}` : ` · ${store.state.endpoint}`);
+      byId("watched").title = `${store.state.endpoint} (${store.state.endpoint_reason})`;
+    }
+    this.#empty(pods);
+    for (const button of byId("zoom").querySelectorAll("button")) button.setAttribute("aria-pressed", String(Math.abs(view.span / 1e9 - Number(button.dataset.span)) < 0.5));
+    byId("live").setAttribute("aria-pressed", String(view.following));
+    byId("pause").setAttribute("aria-pressed", String(!view.following));
+    setText(byId("pause"), view.following ? "Pause" : "Paused");
+  }
+
+  /** What the lanes say when there are none. @param {number} pods */
+  #empty(pods) {
+    const { page } = this;
+    const box = byId("empty");
+    const { state } = page.store;
+    let text = "";
+    if (!state || state.engine.health.last_start_t === null) text = "Asking the runtime for everything.";
+    else if (page.lineup.filter && !page.lineup.rows.length) text = `No pod matches “${page.lineup.filter}”. ${page.lineup.hidden} ${page.lineup.hidden === 1 ? "pod is" : "pods are"} hidden by the filter.`;
+    else if (pods === 0 && !page.lineup.rows.length) text = "No pods on this node. Global relists run; there is nothing to find.";
+    box.hidden = !text || page.lineup.rows.length > 0;
+    if (box.hidden || box.dataset.text === text) return;
+    box.dataset.text = text;
+    const clear = h("button", { type: "button", class: "button small" }, "Clear filter");
+    clear.addEventListener("click", () => page.setFilter(""));
+    box.replaceChildren(h("span", {}, text), page.lineup.filter ? clear : "");
+  }
+}

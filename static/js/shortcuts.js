@@ -1,0 +1,69 @@
+// @ts-check
+/** What each key does on the node page. */
+import { byId, setText } from "./dom.js";
+import { title } from "./hover.js";
+import { Keys } from "./keys.js";
+import { timeOfDay } from "./words.js";
+
+/** @param {import("./node.js").NodePage} page */
+export function wireKeys(page) {
+  const { timeline, view, clock } = page;
+  const pan = (/** @type {number} */ share) => {
+    view.pan(share * view.span, clock.now());
+    page.moved();
+    timeline.dirty = true;
+  };
+  const arrow = (/** @type {"left"|"right"|"up"|"down"} */ direction) => (/** @type {KeyboardEvent} */ event) => {
+    const sideways = direction === "left" ? -0.2 : direction === "right" ? 0.2 : 0;
+    if (event.target === timeline.canvas && !event.shiftKey) {
+      event.preventDefault();
+      page.pause();
+      const item = timeline.step(direction);
+      if (item) setText(byId("cursor-says"), title(page.store, item, clock.now(), (wall) => timeOfDay(wall, page.utc, 3)));
+    } else if (sideways && page.shownView === "timeline" && (event.target === document.body || event.target === timeline.canvas)) {
+      event.preventDefault();
+      pan(sideways);
+    }
+  };
+  const zoom = (/** @type {number} */ factor) => () => {
+    const at = timeline.chain?.find?.t ?? timeline.chain?.rec.t ?? null;
+    view.zoom(factor, clock.now(), view.following ? null : at);
+    page.moved();
+    timeline.dirty = true;
+  };
+  return new Keys([
+    { keys: [" "], show: "Space", what: "pause, go on", run: (event) => { event.preventDefault(); if (view.following) page.pause(); else page.live(); } },
+    { keys: ["l"], show: "l", what: "back to live", run: () => page.live() },
+    { keys: ["/"], show: "/", what: "filter pods", run: (event) => { event.preventDefault(); byId("filter").focus(); byId("filter").select(); } },
+    { keys: ["t"], show: "t", what: "timeline or table", run: () => page.showView(page.shownView === "table" ? "timeline" : "table") },
+    { keys: ["+", "="], show: "+", what: "less time in view", run: zoom(1 / 1.5) },
+    { keys: ["-", "_"], show: "−", what: "more time in view", run: zoom(1.5) },
+    { keys: ["ArrowLeft"], show: "←", what: "earlier; in the timeline: the mark before", run: arrow("left"), plain: true },
+    { keys: ["ArrowRight"], show: "→", what: "later; in the timeline: the mark after", run: arrow("right"), plain: true },
+    { keys: ["ArrowUp"], show: "↑", what: "in the timeline: nearest mark above", run: arrow("up"), plain: true },
+    { keys: ["ArrowDown"], show: "↓", what: "in the timeline: nearest mark below", run: arrow("down"), plain: true },
+    { keys: ["Enter"], show: "Enter", what: "select the mark; again: zoom to its chain", run: (event) => enter(page, event), plain: true },
+    { keys: ["["], show: "[", what: "the stop before", run: () => page.stepFinding(-1) },
+    { keys: ["]"], show: "]", what: "the stop after", run: () => page.stepFinding(1) },
+    { keys: ["g"], show: "g", what: "group by namespace", run: () => { const group = byId("group"); group.value = group.value === "none" ? "namespace" : "none"; group.dispatchEvent(new Event("change")); } },
+    { keys: ["z"], show: "z", what: "UTC or this browser’s zone", run: () => page.setZone(!page.utc) },
+    { keys: ["?"], show: "?", what: "this sheet", run: () => byId("keys").showModal() },
+    { keys: ["Escape"], show: "Esc", what: "close, clear the selection", run: () => escape(page), plain: true },
+  ], [{ keys: "Shift ← →", what: "earlier, later, from within the timeline" }]);
+}
+
+/** @param {import("./node.js").NodePage} page @param {KeyboardEvent} event */
+function enter(page, event) {
+  if (event.target !== page.timeline.canvas || page.timeline.cursor === null) return;
+  if (page.selected === page.timeline.cursor) page.timeline.zoomToChain();
+  else page.select(page.timeline.cursor);
+}
+
+/** @param {import("./node.js").NodePage} page */
+function escape(page) {
+  const { activeElement } = document;
+  if (!byId("panel").hidden) page.closePanel();
+  else if (page.selected !== null) page.select(null);
+  else if (activeElement === byId("filter") && page.lineup.filter) page.setFilter("");
+  else if (activeElement instanceof HTMLElement) activeElement.blur();
+}
