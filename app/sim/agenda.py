@@ -24,7 +24,7 @@ class Appointment:
 
     __slots__ = ("call", "cancelled")
 
-    def __init__(self, call: Callable[[], None]) -> None:
+    def __init__(self, call: Callable[[], object]) -> None:
         self.call = call
         self.cancelled = False
 
@@ -38,7 +38,7 @@ class Signal:
 
     def __init__(self, agenda: "Agenda") -> None:
         self._agenda = agenda
-        self._waiting: list[Callable[[], None]] = []
+        self._waiting: list[Callable[[], object]] = []
         self.fired = False
 
     def fire(self) -> None:
@@ -50,7 +50,7 @@ class Signal:
             self._agenda.after(0, call)
         self._waiting.clear()
 
-    def then(self, call: Callable[[], None]) -> None:
+    def then(self, call: Callable[[], object]) -> None:
         """Make ``call`` when it happens; at once (through the agenda) when it has happened."""
         if self.fired:
             self._agenda.after(0, call)
@@ -107,7 +107,7 @@ class Agenda:
         self._heap: list[tuple[int, int, Appointment]] = []
         self._made = 0
 
-    def at(self, t: int, call: Callable[[], None]) -> Appointment:
+    def at(self, t: int, call: Callable[[], object]) -> Appointment:
         """Make ``call`` at ``t``; a time that has passed means as soon as possible."""
         appointment = Appointment(call)
         self._made += 1
@@ -117,7 +117,7 @@ class Agenda:
             self.on_earlier()
         return appointment
 
-    def after(self, delay_ns: int, call: Callable[[], None]) -> Appointment:
+    def after(self, delay_ns: int, call: Callable[[], object]) -> Appointment:
         """Make ``call`` in ``delay_ns`` from now."""
         return self.at(self.clock.mono() + delay_ns, call)
 
@@ -177,7 +177,10 @@ class VirtualClock:
 
 def play(agenda: Agenda, clock: VirtualClock, until: int) -> None:
     """Let virtual time run to ``until`` (monotonic ns), making every call at its exact time."""
-    while (t := agenda.next_time()) is not None and t <= until:
-        clock.advance_to(t)
-        agenda.run_due()
+    heap = agenda._heap
+    while heap and heap[0][0] <= until:
+        t, _, appointment = heapq.heappop(heap)
+        if not appointment.cancelled:
+            clock.advance_to(t)
+            appointment.call()
     clock.advance_to(until)

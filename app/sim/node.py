@@ -6,7 +6,7 @@ the real one waits by the session's clock.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -19,16 +19,8 @@ from app.sim.agenda import Agenda
 from app.sim.catalogue import default_node
 from app.sim.events import EventHub
 from app.sim.flavour import CONTAINERD_2, RuntimeRules
-from app.sim.script import (
-    Action,
-    AddPod,
-    DeletePod,
-    EndContainer,
-    FailProbe,
-    Script,
-    Step,
-    Workload,
-)
+from app.sim.performance import Performance
+from app.sim.script import Script, Workload
 from app.sim.server import CriServer, remove_socket
 from app.sim.workers import PodWorkers, WorkerSettings
 from app.sim.world import World
@@ -91,7 +83,6 @@ class SimNode:
         self._settings = settings
         self._clock = clock
         self._pacer = pacer or RealPacer(clock)
-        self._script = Script(seed, default_node() if workload is None else workload)
         self._wake = asyncio.Event()
         self._agenda = Agenda(clock)
         self._agenda.on_earlier = self._wake.set
@@ -99,6 +90,8 @@ class SimNode:
         self.world = World(seed, self._hub.publish, settings.rules)
         self._feed: Feed | None = None
         self.workers = PodWorkers(self._agenda, self.world, self._send, seed, settings.workers)
+        self.script = Script(seed, default_node() if workload is None else workload)
+        self._performance = Performance(self._agenda, self.workers, self.script)
         self._server = CriServer(self.world, self._hub)
 
     def on_record(self, record: Record) -> None:
@@ -118,8 +111,7 @@ class SimNode:
         """
         self._feed = feed
         try:
-            for resident in self._script.residents:
-                self.workers.adopt(resident.pod, resident.age_ns)
+            self._performance.set_the_stage()
             await self._server.start(socket_path)
             ready.set()
             async with asyncio.TaskGroup() as tasks:
@@ -132,36 +124,11 @@ class SimNode:
             remove_socket(socket_path)
 
     async def _drive(self) -> None:
-        self._play(self._script.steps(), self._clock.mono() + self._settings.lead_ns)
+        self._performance.begin(self._settings.lead_ns)
         while True:
             self._wake.clear()
             self._agenda.run_due()
             await self._pacer.wait(self._agenda.next_time(), self._wake)
-
-    def _play(self, script: Iterator[Step], origin: int) -> None:
-        """Enter the script's next step; each step enters the one after it."""
-        step = next(script, None)
-        if step is None:
-            return
-
-        def act() -> None:
-            self._play(script, origin)
-            self._act(step.action)
-
-        self._agenda.at(origin + step.t, act)
-
-    def _act(self, action: Action) -> None:
-        match action:
-            case AddPod():
-                self.workers.add(action.pod)
-            case DeletePod():
-                self.workers.delete(action.uid)
-            case EndContainer():
-                self.workers.end_container(action.uid, action.container, action.ending)
-            case FailProbe():
-                self.workers.fail_probe(action.uid, action.containers)
-            case _:
-                raise TypeError(f"an action that nobody carries out: {action!r}")
 
     def _send(self, happened: Input) -> None:
         if self._feed is not None:

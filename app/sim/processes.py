@@ -1,17 +1,42 @@
 """The processes inside containers: how long they run, how they end, when the runtime notices.
 
 An end has two times: the process is gone at ``finished_at``, and the runtime knows, lists and
-tells it some 30 to 130 ms later (``RuntimeRules.exit_lag``). So it is on real nodes: the delay lies
-in the runtime, before the event's ``created_at``.
+tells it some 30 to 130 ms later (``RuntimeRules.exit_lag``), or seconds when many ends come at
+once. So it is on real nodes: the delay lies in the runtime, before the event's ``created_at``.
+A frozen runtime notices when it goes on; one that was down learns only that the process is gone.
 """
 
 from random import Random
+from typing import Protocol
 
 from app.sim.agenda import Agenda, Appointment, Signal
+from app.sim.availability import Availability
 from app.sim.chance import between, generator
 from app.sim.objects import Container
 from app.sim.pods import KILLED, ContainerSpec, Ending
 from app.sim.world import World
+
+
+class Witness(Protocol):
+    """Sees what truly happens, whether or not anybody else notices. Times monotonic ns."""
+
+    def began(self, container_id: str, t: int) -> None:
+        """A process was started."""
+        ...
+
+    def ended(self, container_id: str, t: int) -> None:
+        """A process is gone."""
+        ...
+
+
+class NoWitness:
+    """Nobody looks."""
+
+    def began(self, container_id: str, t: int) -> None:
+        """Not noted."""
+
+    def ended(self, container_id: str, t: int) -> None:
+        """Not noted."""
 
 
 class _Running:
@@ -28,17 +53,35 @@ class _Running:
 class Processes:
     """The node's processes, by container id."""
 
-    def __init__(self, agenda: Agenda, world: World, seed: int) -> None:
+    def __init__(
+        self,
+        agenda: Agenda,
+        world: World,
+        seed: int,
+        availability: Availability | None = None,
+        witness: Witness | None = None,
+    ) -> None:
         self._agenda = agenda
         self._world = world
         self._seed = seed
+        self._availability = availability or Availability(agenda)
+        self._witness = witness or NoWitness()
         self._running: dict[str, _Running] = {}
+        self.unnoticed = 0
+        """Processes that are gone while the runtime still takes them for running."""
+
+    def hold(self) -> None:
+        """No process ends any more by itself; ends that have come are still noticed."""
+        for process in self._running.values():
+            if process.next_end is not None:
+                process.next_end.cancel()
 
     def begin(self, container: Container, spec: ContainerSpec, uid: str) -> None:
         """A container was started; if its process ends by itself, that is settled now."""
         rng = generator(self._seed, "process", uid, spec.name, container.config.attempt)
         process = _Running(spec, rng, self._agenda.signal())
         self._running[container.id] = process
+        self._witness.began(container.id, self._agenda.clock.mono())
         if spec.lifetime is not None:
             endings = spec.lifetime.endings
             (ending,) = rng.choices(endings, [one.weight for one in endings])
@@ -82,16 +125,39 @@ class Processes:
         if process.next_end is not None:
             process.next_end.cancel()
         process.dead = True
-        finished_at = self._agenda.clock.wall()
+        self.unnoticed += 1
+        clock = self._agenda.clock
+        self._witness.ended(container_id, clock.mono())
+        finished_at = clock.wall()
         self._agenda.after(
             self._world.rules.draw_exit_lag(process.rng),
-            lambda: self._notice(container_id, process, ending, finished_at),
+            lambda: self._look(container_id, process, ending, finished_at),
         )
+
+    def _look(self, container_id: str, process: _Running, ending: Ending, finished_at: int) -> None:
+        """The runtime would notice now; but it may be busy, stopped or gone."""
+        rules, crowd = self._world.rules, self.unnoticed - 1
+
+        def notice() -> None:
+            self._notice(container_id, process, ending, finished_at)
+
+        if crowd and self._availability.state == "up":
+            self._agenda.after(rules.draw_crowd_lag(process.rng, crowd), notice)
+        else:
+            notice()
 
     def _notice(
         self, container_id: str, process: _Running, ending: Ending, finished_at: int
     ) -> None:
-        del self._running[container_id]
+        state = self._availability.state
+        if state == "frozen":
+            self._availability.on_change(
+                lambda: self._look(container_id, process, ending, finished_at)
+            )
+            return
+        if state == "down":
+            self._availability.on_change(lambda: self._overlook(container_id, process))
+            return
         # The runtime may have killed and removed it by another way meanwhile.
         if self._world.is_running(container_id):
             self._world.exit_container(
@@ -101,4 +167,15 @@ class Processes:
                 finished_at,
                 self._agenda.clock.wall(),
             )
+        self._done(container_id, process)
+
+    def _overlook(self, container_id: str, process: _Running) -> None:
+        """The runtime is back and finds that the process is gone."""
+        if self._world.is_running(container_id):
+            self._world.overlook_exit(container_id, self._agenda.clock.wall())
+        self._done(container_id, process)
+
+    def _done(self, container_id: str, process: _Running) -> None:
+        del self._running[container_id]
+        self.unnoticed -= 1
         process.ended.fire()

@@ -18,6 +18,7 @@ from app.sim.podcache import PodCacheView
 from app.sim.pods import PodSpec
 from app.sim.syncpod import PodSync, SyncResult
 from app.sim.timings import Pace
+from app.sim.world import WorldError
 
 
 class Owner(Protocol):
@@ -146,12 +147,14 @@ class PodWorker:
 
     def _terminate(self) -> Steps[None]:
         self._forget_retry()
-        yield from self._owner.pod_sync.terminate(self.pod, self._pace)
+        while not (yield from _succeeds(self._owner.pod_sync.terminate(self.pod, self._pace))):
+            yield self._owner.retry_ns
         self.phase = "terminated"
         self._end()
 
     def _collect(self) -> Steps[None]:
-        yield from self._owner.pod_sync.collect(self.pod, self._pace)
+        while not (yield from _succeeds(self._owner.pod_sync.collect(self.pod, self._pace))):
+            yield self._owner.retry_ns
         self.phase = "removed"
         self._process = None
         self._owner.forget(self.pod.uid)
@@ -174,3 +177,12 @@ class PodWorker:
     def _now(self) -> dict[str, int]:
         clock = self._owner.agenda.clock
         return {"t": clock.mono(), "wall": clock.wall()}
+
+
+def _succeeds(steps: Steps[None]) -> Steps[bool]:
+    """Make these steps; whether the runtime did all that was asked of it."""
+    try:
+        yield from steps
+    except WorldError:
+        return False
+    return True

@@ -17,12 +17,13 @@ import msgspec
 from app.engine.inputs import EventsTaken, Input
 from app.engine.records import Lifecycle, Record
 from app.sim.agenda import Agenda
+from app.sim.availability import Availability
 from app.sim.backoff import CrashLoopBackoff
 from app.sim.chance import generator
 from app.sim.flavour import SECOND
 from app.sim.podcache import PodCacheView
 from app.sim.pods import Ending, PodSpec, container_config, sandbox_config
-from app.sim.processes import Processes
+from app.sim.processes import Processes, Witness
 from app.sim.syncpod import PodSync
 from app.sim.timings import Pace, Timings
 from app.sim.worker import PodWorker
@@ -52,6 +53,8 @@ class PodWorkers:
         feed: Callable[[Input], None],
         seed: int,
         settings: WorkerSettings | None = None,
+        *,
+        witness: Witness | None = None,
     ) -> None:
         settings = settings or WorkerSettings()
         self.agenda = agenda
@@ -60,9 +63,18 @@ class PodWorkers:
         self.feed = feed
         self.retry_ns = round(10 * SECOND * settings.backoff_scale)
         self._world = world
-        self._processes = Processes(agenda, world, seed)
+        self.runtime = Availability(agenda)
+        """Whether the runtime answers; a fault changes it."""
+        self.processes = Processes(agenda, world, seed, self.runtime, witness)
         self._backoff = CrashLoopBackoff(settings.backoff_scale)
-        self.pod_sync = PodSync(agenda, world, self._processes, self._backoff, settings.timings)
+        self.pod_sync = PodSync(
+            agenda,
+            world,
+            self.processes,
+            self._backoff,
+            timings=settings.timings,
+            availability=self.runtime,
+        )
         self._pods: dict[str, PodWorker] = {}
 
     # ----------------------------------------------------------- what the API server orders
@@ -83,7 +95,7 @@ class PodWorkers:
                 sandbox.id, container_config(pod, spec, 0), born
             )
             started = self._world.start_container(container.id, born)
-            self._processes.begin(started, spec, pod.uid)
+            self.processes.begin(started, spec, pod.uid)
 
     def delete(self, uid: str) -> None:
         """The pod is to go; an unknown one is ignored."""
@@ -96,7 +108,7 @@ class PodWorkers:
     def end_container(self, uid: str, name: str, ending: Ending) -> bool:
         """A container's process ends now; False when it does not run."""
         container_id = self._running(uid, name)
-        return container_id is not None and self._processes.end(container_id, ending)
+        return container_id is not None and self.processes.end(container_id, ending)
 
     def fail_probe(self, uid: str, names: tuple[str, ...]) -> None:
         """Liveness probes of running containers fail."""
@@ -122,6 +134,17 @@ class PodWorkers:
         """A worker has removed its pod."""
         self._pods.pop(uid, None)
         self._backoff.forget(uid)
+
+    def hold(self) -> None:
+        """From now on nothing happens on the node by itself.
+
+        SyncPods in progress are cancelled (which the engine is told), pods stay as they are, no
+        process ends. An end that has come is still noticed by the runtime.
+        """
+        self.processes.hold()
+        for worker in self._pods.values():
+            worker.stop()
+        self._pods.clear()
 
     def stop(self) -> None:
         """End all workers where they are; nothing is fed any more."""

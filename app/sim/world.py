@@ -72,7 +72,11 @@ class World:
         self._containers: dict[str, Container] = {}
         self._inside: dict[str, list[str]] = {}
         """Sandbox id -> ids of its containers, oldest first."""
+        self._pods: dict[str, list[str]] = {}
+        """Pod UID -> ids of its sandboxes, oldest first."""
         self._names = Names(seed)
+        self.version = 0
+        """Another number whenever something that a list shows has changed."""
 
     # ------------------------------------------------------------------ operations
 
@@ -89,6 +93,8 @@ class World:
         sandbox = Sandbox(self._names.reserve(name, now), config, "ready", now, ip)
         self._sandboxes[sandbox.id] = sandbox
         self._inside[sandbox.id] = []
+        self._pods.setdefault(config.uid, []).append(sandbox.id)
+        self.version += 1
         for kind in self.rules.sandbox_run:
             self._tell(kind, sandbox.id, sandbox, now)
         return sandbox
@@ -109,6 +115,7 @@ class World:
         container = Container(self._names.reserve(name, now), sandbox.id, config, "created", now)
         self._containers[container.id] = container
         self._inside[sandbox.id].append(container.id)
+        self.version += 1
         self._tell("created", container.id, sandbox, now)
         return container
 
@@ -135,6 +142,7 @@ class World:
             message=message,
         )
         self._containers[container.id] = failed
+        self.version += 1
         return failed
 
     def exit_container(
@@ -152,6 +160,23 @@ class World:
         )
         return self._change(exited, "stopped", now)
 
+    def overlook_exit(self, container_id: str, now: int) -> Container:
+        """The process ended while the runtime was down: EXITED 255 ``Unknown``, and **no** event.
+
+        The runtime takes the time of its own return for the end.
+
+        Raises:
+            NotFoundError: no such container.
+            ConflictError: it is not running.
+        """
+        container = self._in_state(container_id, "running")
+        lost = msgspec.structs.replace(
+            container, state="exited", finished_at=now, exit_code=255, reason="Unknown"
+        )
+        self._containers[container.id] = lost
+        self.version += 1
+        return lost
+
     def remove_container(self, container_id: str, now: int) -> None:
         """RemoveContainer; a running one is killed first, a missing one is no error.
 
@@ -163,6 +188,7 @@ class World:
         self._kill(container, now)
         del self._containers[container_id]
         self._inside[container.sandbox_id].remove(container_id)
+        self.version += 1
         self._names.release(container_id)
         self._tell("deleted", container_id, self._sandboxes[container.sandbox_id], now)
 
@@ -193,6 +219,7 @@ class World:
         stopped = msgspec.structs.replace(sandbox, state="notready", ip="")
         if sandbox.state == "notready":
             self._sandboxes[sandbox.id] = stopped
+            self.version += 1
             return stopped
         return self._change_sandbox(stopped, now)
 
@@ -208,6 +235,10 @@ class World:
             self.remove_container(container_id, now)
         del self._sandboxes[sandbox_id]
         del self._inside[sandbox_id]
+        self._pods[sandbox.config.uid].remove(sandbox_id)
+        if not self._pods[sandbox.config.uid]:
+            del self._pods[sandbox.config.uid]
+        self.version += 1
         self._names.release(sandbox_id)
         claimed = self.rules.removed_created_at
         if claimed is not None:
@@ -250,16 +281,20 @@ class World:
         container = self._containers.get(container_id)
         return container is not None and container.state == "running"
 
+    def pods(self) -> tuple[str, ...]:
+        """The UIDs of all pods that have a sandbox; not a runtime's call."""
+        return tuple(self._pods)
+
     def pod_sandboxes(self, uid: str) -> list[Sandbox]:
         """The sandboxes of one pod, oldest first; not a runtime's call."""
-        return [one for one in self._sandboxes.values() if one.config.uid == uid]
+        return [self._sandboxes[one] for one in self._pods.get(uid, ())]
 
     def pod_containers(self, uid: str) -> list[Container]:
         """The containers of one pod, sandbox by sandbox, oldest first; not a runtime's call."""
         return [
             self._containers[container_id]
-            for sandbox in self.pod_sandboxes(uid)
-            for container_id in self._inside[sandbox.id]
+            for sandbox_id in self._pods.get(uid, ())
+            for container_id in self._inside[sandbox_id]
         ]
 
     # --------------------------------------------------------------------- helpers
@@ -290,11 +325,13 @@ class World:
 
     def _change(self, container: Container, kind: EventKind, now: int) -> Container:
         self._containers[container.id] = container
+        self.version += 1
         self._tell(kind, container.id, self._sandboxes[container.sandbox_id], now)
         return container
 
     def _change_sandbox(self, sandbox: Sandbox, now: int) -> Sandbox:
         self._sandboxes[sandbox.id] = sandbox
+        self.version += 1
         self._tell("stopped", sandbox.id, sandbox, now)
         return sandbox
 

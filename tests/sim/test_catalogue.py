@@ -10,7 +10,7 @@ import pytest
 from app.engine.records import Lifecycle, RequestMade, SyncFinished
 from app.sim.catalogue import default_node
 from app.sim.flavour import SECOND
-from app.sim.script import AddPod, DeletePod, EndContainer, FailProbe, Script, Step
+from app.sim.script import AddPod, DeletePod, Script, Step
 from tests.sim.virtual import VirtualNode
 
 SCRIPT = """
@@ -47,21 +47,8 @@ def steps(seed: int, minutes: int) -> list[Step]:
 
 def play(seed: int, minutes: int) -> VirtualNode:
     """The demo's node with the real engine beside it."""
-    node = VirtualNode(seed)
-    script = Script(seed, default_node())
-    for resident in script.residents:
-        node.workers.adopt(resident.pod, resident.age_ns)
-    for step in takewhile(lambda one: one.t <= minutes * 60 * SECOND, script.steps()):
-        node.run((step.t - node.clock.mono()) / SECOND)
-        match step.action:
-            case AddPod(pod=pod):
-                node.workers.add(pod)
-            case DeletePod(uid=uid):
-                node.workers.delete(uid)
-            case EndContainer(uid=uid, container=name, ending=ending):
-                node.workers.end_container(uid, name, ending)
-            case FailProbe(uid=uid, containers=names):
-                node.workers.fail_probe(uid, names)
+    node = VirtualNode(seed, workloads=default_node())
+    node.run(minutes * 60)
     return node
 
 

@@ -23,6 +23,7 @@ from app.sim.agenda import Steps, VirtualClock
 from app.sim.flavour import MS, SECOND
 from app.sim.node import NodeSettings, Pacer, RealPacer, SimNode
 from app.sim.pods import ERROR, PodSpec
+from app.sim.rows import container_status, sandbox_status
 from app.sim.script import (
     Action,
     AddPod,
@@ -36,7 +37,6 @@ from app.sim.script import (
 from app.sim.timings import Timings
 from app.sim.workers import WorkerSettings
 from tests.sim.orders import order
-from tests.sim.virtual import container_status, sandbox_status
 
 TIMEOUT = 20.0
 AT_ONCE = (0, MS)
@@ -359,4 +359,4 @@ def test_the_demos_workloads_are_the_default() -> None:
     node = SimNode(7, RealClock())
     script = Script(7, default_node())
     assert node.seed == 7
-    assert list(islice(node._script.steps(), 20)) == list(islice(script.steps(), 20))
+    assert list(islice(node.script.steps(), 20)) == list(islice(script.steps(), 20))

@@ -147,7 +147,7 @@ def test_endings_come_by_their_weight_and_follow_from_the_seed() -> None:
         bench = Bench(seed)
         life = Lifetime((MS, MS), (COMPLETED, ERROR))
         made = [bench.begin(spec(lifetime=life), attempt) for attempt in range(60)]
-        bench.run(SECOND)
+        bench.run(3 * SECOND)
         return [bench.ended(one)[0] for one in made]
 
     first = ends(1)

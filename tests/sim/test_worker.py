@@ -6,8 +6,10 @@ import pytest
 
 from app.engine.inputs import SyncEnded, SyncStarted
 from app.engine.records import Lifecycle, RelistFinished, SyncBegan, SyncFinished
+from app.sim.faults import InspectionsFail
 from app.sim.flavour import MS, SECOND
 from app.sim.pods import COMPLETED, ERROR, ContainerSpec
+from app.sim.units import Ns
 from app.sim.worker import PodWorker
 from app.sim.workers import WorkerSettings
 from tests.sim.orders import ends, order, slow_to_stop
@@ -68,14 +70,14 @@ def test_while_the_inspection_fails_there_is_no_sync_and_then_there_is(
     node: VirtualNode,
 ) -> None:
     worker = add(node)
-    node.failing.add("uid-web")
+    node.plan.begin(InspectionsFail(at=Ns(0), pods="*/web"))
     node.workers.end_container("uid-web", "app", ERROR)
     node.run(3)
     assert node.of(Lifecycle) == []  # the PLEG ignores events of a pod it cannot inspect
     worker.poke()
     node.run(3)
     assert syncs(node) == 0
-    node.failing.clear()
+    node.plan.heal("inspections")
     node.run(4)
     assert syncs(node) > 0
     assert [

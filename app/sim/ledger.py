@@ -1,0 +1,115 @@
+"""The truth, to measure findings by: when processes really began and ended.
+
+Only a simulation has it. What the runtime says is later (it notices an end after some 50 ms, in a
+storm after seconds) and may be wrong (after a restart it takes its own return for the end).
+"""
+
+import msgspec
+
+from app.engine.records import Lifecycle
+from app.sim.durations import Durations, Spread
+from app.sim.objects import RuntimeEvent
+
+
+class Detection(msgspec.Struct, frozen=True, kw_only=True):
+    """How beginnings or ends of processes were found out.
+
+    ``by_source``: by the relist source that found them, from the true moment to the finding.
+    ``happened``: how many there were. ``twice``: told of again. ``wrong``: told of, but they had
+    not happened. ``waiting``: not found, but the runtime still lists the container, so they can
+    be. ``never``: gone from the runtime without having been found.
+    """
+
+    happened: int
+    by_source: dict[str, Spread]
+    twice: int
+    wrong: int
+    waiting: int
+    never: int
+
+
+class _Book:
+    """One kind of happening: what has happened and is not found yet, and what was found."""
+
+    def __init__(self) -> None:
+        self.happened = 0
+        self.open: dict[str, int] = {}
+        self._closed: dict[str, None] = {}
+        self.twice = 0
+        self.wrong = 0
+        self.by_source: dict[str, Durations] = {}
+
+    def enter(self, container_id: str, t: int) -> None:
+        if container_id not in self.open and container_id not in self._closed:
+            self.happened += 1
+            self.open[container_id] = t
+
+    def find(self, record: Lifecycle) -> None:
+        container_id = record.container_id
+        t = self.open.pop(container_id, None)
+        if t is not None:
+            self._closed[container_id] = None
+            if not record.baseline:
+                self.by_source.setdefault(record.source, Durations()).add(record.t - t)
+        elif container_id in self._closed:
+            self.twice += 1
+        else:
+            self.wrong += 1
+
+    def detection(self, listed: frozenset[str]) -> Detection:
+        waiting = sum(container_id in listed for container_id in self.open)
+        return Detection(
+            happened=self.happened,
+            by_source={
+                source: self.by_source[source].spread() for source in sorted(self.by_source)
+            },
+            twice=self.twice,
+            wrong=self.wrong,
+            waiting=waiting,
+            never=len(self.open) - waiting,
+        )
+
+
+class Ledger:
+    """Sees every process begin and end (``processes.Witness``), and what is found of it."""
+
+    def __init__(self) -> None:
+        self._starts = _Book()
+        self._ends = _Book()
+        self._lag = Durations()
+
+    def began(self, container_id: str, t: int) -> None:
+        """A process was started."""
+        self._starts.enter(container_id, t)
+
+    def ended(self, container_id: str, t: int) -> None:
+        """A process is gone."""
+        self._ends.enter(container_id, t)
+
+    def told(self, event: RuntimeEvent, t: int) -> None:
+        """The runtime tells of something at ``t``; what it killed itself ended just now."""
+        if event.kind != "stopped" or event.container_id == event.sandbox.id:
+            return
+        self._ends.enter(event.container_id, t)
+        self._lag.add(t - self._ends.open.get(event.container_id, t))
+
+    def on_record(self, record: Lifecycle) -> None:
+        """A relist has found something, or an event was believed."""
+        if record.is_sandbox:
+            return
+        if record.type == "ContainerDied":
+            self._ends.find(record)
+        elif record.type == "ContainerStarted":
+            self._starts.find(record)
+
+    def starts(self, listed: frozenset[str]) -> Detection:
+        """How starts were found; ``listed``: ids of the containers that the runtime lists now."""
+        return self._starts.detection(listed)
+
+    def ends(self, listed: frozenset[str]) -> Detection:
+        """How ends were found; ``listed``: ids of the containers that the runtime lists now."""
+        return self._ends.detection(listed)
+
+    def runtime_lag(self) -> Spread:
+        """From the true end of a process to the moment the runtime tells of it."""
+        return self._lag.spread()

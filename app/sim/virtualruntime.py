@@ -1,0 +1,260 @@
+"""A runtime that is not reached over gRPC: carries out the engine's effects in virtual time.
+
+The twin of ``app/cri/source.py`` with the simulated world behind it. A call takes the time that was
+measured on containerd, is slowed, failed or held up by the plan's faults, and fails or waits as the
+runtime's availability says. Everything it draws comes from generators of its own.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+
+from app.engine.effects import CloseStream, Effect, InspectPod, ListPods, OpenStream
+from app.engine.inputs import Input, PodInspected, PodInspectFailed, PodsListed, PodsListFailed
+from app.engine.model import CallCost, ContainerStatus, SandboxStatus
+from app.sim.agenda import Agenda, Steps
+from app.sim.availability import DOWN, Availability
+from app.sim.chance import between, generator
+from app.sim.faultplan import FaultPlan
+from app.sim.faults import (
+    InspectionsFail,
+    InspectionsSlow,
+    ListsFail,
+    ListsHang,
+    ListsSlow,
+)
+from app.sim.latency import Draw, Latencies
+from app.sim.rows import Listing, Rows, container_status, sandbox_status
+from app.sim.virtualstream import VirtualStream
+from app.sim.world import NotFoundError, World
+
+OVERDUE = "DeadlineExceeded: the runtime did not answer in time"
+
+
+class _CallFailed(Exception):
+    """A call that failed; the text is what the runtime (or nobody) answered."""
+
+
+class VirtualRuntime:
+    """Carries out ListPods, InspectPod, OpenStream and CloseStream; timers are the session's.
+
+    ``feed`` takes the answers, always from the agenda, never from within ``perform``. ``payload``:
+    stream events carry their statuses.
+    """
+
+    def __init__(
+        self,
+        agenda: Agenda,
+        world: World,
+        availability: Availability,
+        plan: FaultPlan,
+        feed: Callable[[Input], None],
+        *,
+        seed: int,
+        latencies: Latencies | None = None,
+        payload: bool = False,
+    ) -> None:
+        self._agenda = agenda
+        self._world = world
+        self._availability = availability
+        self._plan = plan
+        self._feed = feed
+        self._latencies = latencies or Latencies()
+        self._rows = Listing(world)
+        self._list_draw = Draw(generator(seed, "list latency"))
+        self._status_draw = Draw(generator(seed, "status latency"))
+        self.calls: Counter[str] = Counter()
+        """Calls made so far, by CRI method."""
+        self.failed = 0
+        """Lists and inspections that failed so far."""
+        self.stream = VirtualStream(
+            agenda,
+            plan,
+            availability,
+            feed,
+            seed=seed,
+            latencies=self._latencies,
+            payload=payload,
+            backlog_ns=world.rules.backlog_ns,
+        )
+
+    def perform(self, effect: Effect) -> None:
+        """Begin to carry out an effect; its answer comes later.
+
+        Raises:
+            TypeError: a runtime cannot do that.
+        """
+        match effect:
+            case ListPods():
+                self._agenda.start(self._list(effect))
+            case InspectPod():
+                self._agenda.start(self._inspect(effect))
+            case OpenStream():
+                self.calls["GetContainerEvents"] += 1
+                self.stream.open()
+            case CloseStream():
+                self.stream.close()
+            case _:
+                raise TypeError(f"{type(effect).__name__} is nothing that a runtime can do")
+
+    # Lists
+
+    def _list(self, wanted: ListPods) -> Steps[None]:
+        costs: list[CallCost] = []
+        clock = self._agenda.clock
+        try:
+            # In this order, as kuberuntime: what is made in between shows up without its sandbox.
+            sandboxes = yield from self._list_call(
+                "ListPodSandbox", lambda: self._rows.sandboxes(wanted.uid), costs
+            )
+            containers = yield from self._list_call(
+                "ListContainers", lambda: self._rows.containers(wanted.uid), costs
+            )
+        except _CallFailed as failure:
+            self.failed += 1
+            self._feed(
+                PodsListFailed(
+                    t=clock.mono(),
+                    wall=clock.wall(),
+                    call=wanted.call,
+                    error=str(failure),
+                    calls=tuple(costs),
+                )
+            )
+            return
+        self._feed(
+            PodsListed(
+                t=clock.mono(),
+                wall=clock.wall(),
+                call=wanted.call,
+                sandboxes=sandboxes,
+                containers=containers,
+                calls=tuple(costs),
+            )
+        )
+
+    def _list_call(
+        self, method: str, look: Callable[[], Rows], costs: list[CallCost]
+    ) -> Steps[Rows]:
+        began = self._agenda.clock.mono()
+        self.calls[method] += 1
+        rows: Rows = ()
+        try:
+            takes = self._list_draw.of(self._latencies.listing)
+            yield from self._answered(began, takes, listing=True)
+            for failing in self._plan.at_work(ListsFail):
+                if failing.strikes(failing.fault.share):
+                    raise _CallFailed(failing.fault.error)
+            rows = look()
+            # The answer is of this moment, and older when it is here.
+            yield len(rows) * self._latencies.row_ns + self._slowed()
+            if self._availability.state == "down":
+                raise _CallFailed(DOWN)
+        finally:
+            costs.append(CallCost(method, self._agenda.clock.mono() - began))
+        return rows
+
+    def _slowed(self) -> int:
+        longer = 0
+        for slow in self._plan.at_work(ListsSlow):
+            slow.hits += 1
+            longer += between(slow.rng, slow.fault.by)
+        return longer
+
+    # Inspections
+
+    def _inspect(self, wanted: InspectPod) -> Steps[None]:
+        costs: list[CallCost] = []
+        clock = self._agenda.clock
+        try:
+            yield from self._status_calls(wanted, costs)
+        except _CallFailed as failure:
+            self.failed += 1
+            self._feed(
+                PodInspectFailed(
+                    t=clock.mono(),
+                    wall=clock.wall(),
+                    call=wanted.call,
+                    error=str(failure),
+                    calls=tuple(costs),
+                )
+            )
+            return
+        self._feed(
+            PodInspected(
+                t=clock.mono(),
+                wall=clock.wall(),
+                call=wanted.call,
+                sandboxes=self._sandbox_statuses(wanted.sandbox_ids),
+                containers=self._container_statuses(wanted.container_ids),
+                calls=tuple(costs),
+            )
+        )
+
+    def _status_calls(self, wanted: InspectPod, costs: list[CallCost]) -> Steps[None]:
+        """All status calls of one inspection, some at a time."""
+        began = self._agenda.clock.mono()
+        methods = ["PodSandboxStatus"] * len(wanted.sandbox_ids)
+        methods += ["ContainerStatus"] * len(wanted.container_ids)
+        took, at_once = 0, self._latencies.in_flight
+        for first in range(0, len(methods), at_once):
+            wave = [
+                CallCost(method, self._status_draw.of(self._latencies.status))
+                for method in methods[first : first + at_once]
+            ]
+            took += max(cost.duration_ns for cost in wave)
+            costs += wave
+        self.calls.update(methods)
+        yield from self._answered(began, took)
+        pod = next(iter(self._world.pod_sandboxes(wanted.uid)), None)
+        if pod is None or self._plan.quiet:
+            return
+        namespace, name = pod.config.namespace, pod.config.name
+        slow = self._plan.hit_pod(InspectionsSlow, namespace, name)
+        if slow is not None:
+            yield between(slow.rng, slow.fault.by)
+        failing = self._plan.hit_pod(InspectionsFail, namespace, name)
+        if failing is not None:
+            raise _CallFailed(failing.fault.error)
+
+    def _sandbox_statuses(self, ids: tuple[str, ...]) -> tuple[SandboxStatus, ...]:
+        found = []
+        for one in ids:
+            try:
+                found.append(sandbox_status(self._world.sandbox(one)))
+            except NotFoundError:
+                continue
+        return tuple(found)
+
+    def _container_statuses(self, ids: tuple[str, ...]) -> tuple[ContainerStatus, ...]:
+        found = []
+        for one in ids:
+            try:
+                found.append(container_status(self._world.container(one)))
+            except NotFoundError:
+                continue
+        return tuple(found)
+
+    # What every call has in common
+
+    def _answered(self, began: int, takes: int, *, listing: bool = False) -> Steps[None]:
+        """Wait until the runtime has got round to a call that began then.
+
+        Raises:
+            _CallFailed: it is down, or the call's deadline came first.
+        """
+        availability, plan = self._availability, self._plan
+        if availability.state != "down":
+            yield takes
+        deadline = began + self._latencies.deadline
+        while availability.state == "frozen" or (listing and plan.at_work(ListsHang)):
+            if self._agenda.clock.mono() >= deadline:
+                raise _CallFailed(OVERDUE)
+            # Whatever comes first: the fault's end, or the call's own deadline.
+            either = self._agenda.signal()
+            alarm = self._agenda.at(deadline, either.fire)
+            availability.on_change(either.fire)
+            plan.on_change(either.fire)
+            yield either
+            alarm.cancel()
+        if availability.state == "down":
+            raise _CallFailed(DOWN)

@@ -1,0 +1,265 @@
+"""The event stream of a runtime that is not reached over gRPC: subscription, backlog, and damage.
+
+What a real stream and its keeper do, in virtual time: a stream counts as live with its first event
+or after a grace time; what is told while nobody is subscribed is kept for the next subscriber; what
+is under way when a stream breaks is lost. The plan's faults act on streams and on single events.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from app.engine.inputs import EndCode, Input, StreamEnded, StreamEvent, StreamLive, StreamOpened
+from app.engine.model import ContainerEvent
+from app.sim.agenda import Agenda
+from app.sim.availability import DOWN, Availability
+from app.sim.chance import between, generator
+from app.sim.faultplan import ActiveFault, FaultPlan
+from app.sim.faults import (
+    EventsDamaged,
+    EventsDoubled,
+    EventsLost,
+    EventsMisdated,
+    EventsReordered,
+    RuntimeRestarts,
+    StreamDelayed,
+    StreamEnds,
+    StreamRefused,
+    StreamSilent,
+)
+from app.sim.latency import Draw, Latencies
+from app.sim.objects import RuntimeEvent
+from app.sim.rows import container_event
+
+BACKLOG = 10_000
+"""Events kept while nobody is subscribed."""
+
+ENDS: dict[str, EndCode] = {"cleanly": "eof", "broken": "error", "unavailable": "unavailable"}
+BROKEN = {
+    "cleanly": "",
+    "broken": "Internal: the stream was broken off",
+    "unavailable": "Unavailable: socket closed",
+}
+REFUSED = "unknown method GetContainerEvents for service runtime.v1.RuntimeService"
+
+
+class _Subscription:
+    """One open stream, or an attempt at one. ``due``: when its last event in order arrives."""
+
+    def __init__(self) -> None:
+        self.opened = False
+        self.live = False
+        self.due = 0
+        self.held: list[RuntimeEvent] = []
+
+
+class VirtualStream:
+    """Feeds StreamOpened, StreamLive, StreamEvent and StreamEnded.
+
+    ``payload``: events carry their statuses. ``backlog_ns``: how old an event may be that is kept
+    while nobody is subscribed.
+    """
+
+    def __init__(
+        self,
+        agenda: Agenda,
+        plan: FaultPlan,
+        availability: Availability,
+        feed: Callable[[Input], None],
+        *,
+        seed: int,
+        latencies: Latencies,
+        payload: bool,
+        backlog_ns: int,
+    ) -> None:
+        self._agenda = agenda
+        self._plan = plan
+        self._availability = availability
+        self._feed = feed
+        self._latencies = latencies
+        self._payload = payload
+        self._backlog_ns = backlog_ns
+        self._draw = Draw(generator(seed, "stream latency"))
+        self._now: _Subscription | None = None
+        self._backlog: deque[RuntimeEvent] = deque(maxlen=BACKLOG)
+        plan.on_begin.append(self._fault_begins)
+        plan.on_end.append(self._fault_ends)
+
+    # Subscribing
+
+    def open(self) -> None:
+        """Subscribe; an earlier subscription is left."""
+        self._now = sub = _Subscription()
+        self._agenda.after(self._draw.of(self._latencies.opening), lambda: self._answer(sub))
+
+    def close(self) -> None:
+        """Leave the stream; nothing more comes."""
+        self._now = None
+
+    def _answer(self, sub: _Subscription) -> None:
+        if sub is not self._now:
+            return
+        if self._availability.state == "frozen":
+            self._availability.on_change(lambda: self._answer(sub))
+            return
+        if self._availability.state == "down":
+            self._end("unavailable", DOWN)
+            return
+        for refusal in self._plan.at_work(StreamRefused):
+            refusal.hits += 1
+            self._refuse(refusal.fault)
+            return
+        sub.opened = True
+        t, wall = self._time()
+        self._feed(StreamOpened(t=t, wall=wall))
+        self._agenda.after(self._latencies.grace, lambda: self._works(sub))
+        for ending in self._plan.at_work(StreamEnds):
+            self._agenda.after(ending.fault.after, partial(self._end_one, sub, ending))
+        self._hand_over_backlog(sub)
+
+    def _refuse(self, refused: StreamRefused) -> None:
+        if refused.answer == "unimplemented":
+            # A stream object is there before the runtime has said no (as with gRPC).
+            t, wall = self._time()
+            self._feed(StreamOpened(t=t, wall=wall))
+            self._end("unimplemented", REFUSED)
+        else:
+            self._end("unavailable", BROKEN["unavailable"])
+
+    def _works(self, sub: _Subscription) -> None:
+        if sub is self._now and not sub.live:
+            sub.live = True
+            t, wall = self._time()
+            self._feed(StreamLive(t=t, wall=wall))
+
+    def _end(self, code: EndCode, detail: str) -> None:
+        sub, self._now = self._now, None
+        if sub is None:
+            return
+        if code == "eof" and not sub.live:
+            code = "immediate_eof"
+        t, wall = self._time()
+        self._feed(StreamEnded(t=t, wall=wall, code=code, detail=detail))
+
+    # Events
+
+    def publish(self, told: RuntimeEvent) -> None:
+        """The runtime tells of something."""
+        sub = self._now
+        if sub is None or not sub.opened:
+            self._backlog.append(told)
+        elif self._plan.quiet:
+            self._pass(sub, container_event(told, payload=self._payload), 0)
+        else:
+            self._pass_damaged(sub, told)
+
+    def _hand_over_backlog(self, sub: _Subscription) -> None:
+        oldest = self._agenda.clock.wall() - self._backlog_ns
+        waiting, self._backlog = self._backlog, deque(maxlen=BACKLOG)
+        for told in waiting:
+            if told.created_at >= oldest:
+                self._pass_damaged(sub, told)
+
+    def _pass(self, sub: _Subscription, event: ContainerEvent, later_ns: int) -> None:
+        """Send an event behind those that were sent before it."""
+        due = self._agenda.clock.mono() + self._draw.of(self._latencies.event) + later_ns
+        sub.due = max(sub.due, due)
+        self._agenda.at(sub.due, partial(self._receive, sub, event))
+
+    def _receive(self, sub: _Subscription, event: ContainerEvent) -> None:
+        if sub is self._now:
+            self._works(sub)
+            t, wall = self._time()
+            self._feed(StreamEvent(t=t, wall=wall, event=event))
+
+    def _pass_damaged(self, sub: _Subscription, told: RuntimeEvent) -> None:
+        """Send an event through whatever faults are at work."""
+        plan = self._plan
+        for silence in plan.at_work(StreamSilent):
+            silence.hits += 1
+            if silence.fault.late:
+                sub.held.append(told)
+            return
+        if plan.hit_event(EventsLost, told) is not None:
+            return
+        event = self._damaged(told, container_event(told, payload=self._payload))
+        later = 0
+        for delay in plan.at_work(StreamDelayed):
+            delay.hits += 1
+            later += between(delay.rng, delay.fault.by)
+        overtaken = plan.hit_event(EventsReordered, told)
+        if overtaken is None:
+            self._pass(sub, event, later)
+        else:
+            later += self._draw.of(self._latencies.event)
+            later += between(overtaken.rng, overtaken.fault.by)
+            self._agenda.after(later, partial(self._receive, sub, event))
+        if plan.hit_event(EventsDoubled, told) is not None:
+            self._pass(sub, event, later)
+
+    def _damaged(self, told: RuntimeEvent, event: ContainerEvent) -> ContainerEvent:
+        changed: dict[str, object] = {}
+        damage = self._plan.hit_event(EventsDamaged, told)
+        if damage is not None:
+            changed |= _without(damage.fault)
+        misdated = self._plan.hit_event(EventsMisdated, told)
+        if misdated is not None:
+            by = misdated.fault.by
+            changed["created_at"] = 0 if by is None else event.created_at + by
+        return msgspec.structs.replace(event, **changed) if changed else event
+
+    # Faults that begin and end
+
+    def _fault_begins(self, active: ActiveFault[Any]) -> None:
+        fault, sub = active.fault, self._now
+        if isinstance(fault, RuntimeRestarts):
+            self._backlog.clear()
+        if sub is None or not sub.opened:
+            return
+        if isinstance(fault, StreamRefused):
+            active.hits += 1
+            if fault.answer == "unimplemented":
+                self._end("unimplemented", REFUSED)
+            else:
+                self._end("unavailable", BROKEN["unavailable"])
+        elif isinstance(fault, StreamEnds):
+            self._agenda.after(fault.after, partial(self._end_one, sub, active))
+        elif isinstance(fault, RuntimeRestarts):
+            active.hits += 1
+            self._end("unavailable", BROKEN["unavailable"])
+
+    def _fault_ends(self, active: ActiveFault[Any]) -> None:
+        sub = self._now
+        if isinstance(active.fault, StreamSilent) and sub is not None:
+            held, sub.held = sub.held, []
+            for told in held:
+                self._pass_damaged(sub, told)
+
+    def _end_one(self, sub: _Subscription, active: ActiveFault[StreamEnds]) -> None:
+        if sub is self._now:
+            active.hits += 1
+            how = active.fault.how
+            self._end(ENDS[how], BROKEN[how])
+
+    def _time(self) -> tuple[int, int]:
+        clock = self._agenda.clock
+        return clock.mono(), clock.wall()
+
+
+def _without(fault: EventsDamaged) -> dict[str, object]:
+    """The fields that a damaged event comes with."""
+    nameless: dict[str, object] = {"pod_uid": "", "pod_name": "", "pod_namespace": ""}
+    if fault.without == "uid":
+        return {"pod_uid": ""}
+    if fault.without == "metadata":
+        return {**nameless, "has_metadata": False}
+    return {
+        **nameless,
+        "has_metadata": False,
+        "has_sandbox_status": False,
+        "sandbox_id": "",
+        "sandbox": None,
+    }
