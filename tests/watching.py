@@ -1,4 +1,4 @@
-"""A ``plegscope watch`` process for tests: its records as they come, and what they add up to."""
+"""``plegscope watch`` processes for tests: what they tell as it comes, and what it adds up to."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import IO, Any
+
+from tests.lab import proc
+from tests.lab.pods import wait_for
 
 Line = dict[str, Any]
 PATIENCE_S = 30.0
@@ -20,27 +23,103 @@ PATIENCE_S = 30.0
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("CONTAINER_")}
 
 
-class Watching:
-    """``plegscope watch --format jsonl`` on one endpoint, read by a thread of its own."""
+Listed = Callable[[], dict[str, str]]
+"""What the runtime lists: container id to ``CONTAINER_…``."""
 
-    def __init__(self, endpoint: str, *flags: str) -> None:
-        words = ["watch", "--format", "jsonl", "--runtime-endpoint", endpoint, *flags]
+
+def states(listed: Mapping[str, str]) -> dict[str, str]:
+    """A runtime's listing in the engine's words, such as ``running``, by container id."""
+    return {key: state.removeprefix("CONTAINER_").lower() for key, state in listed.items()}
+
+
+class Process:
+    """One ``plegscope watch``. ``stdout``: where it writes; by default a pipe.
+
+    ``variables`` are added to its environment. With ``own_group`` it gets a process group of its
+    own: in one that has no parent outside of it, as under a test runner, SIGTSTP stops nobody.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        *,
+        stdout: int | IO[bytes] = subprocess.PIPE,
+        variables: Mapping[str, str] | None = None,
+        own_group: bool = False,
+    ) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "app", *words],
-            stdout=subprocess.PIPE,
+            [sys.executable, "-m", "app", "watch", *words],
+            stdout=stdout,
             stderr=subprocess.PIPE,
-            env=ENVIRONMENT,
+            env={**ENVIRONMENT, **(variables or {})},
+            process_group=0 if own_group else None,
         )
-        self.lines: list[Line] = []
-        self._changed = threading.Condition()
-        self._ended = False
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
 
     @property
     def pid(self) -> int:
         """The process's id."""
         return self.process.pid
+
+    def pause(self, number: signal.Signals = signal.SIGSTOP) -> None:
+        """Send the signal and wait until the process has really stopped."""
+        self.process.send_signal(number)
+        wait_for(self.is_paused, f"plegscope to stop on {number.name}")
+
+    def is_paused(self) -> bool:
+        """Whether it is stopped by a signal."""
+        return proc.state(self.pid) == "T"
+
+    def resume(self) -> None:
+        """SIGCONT."""
+        self.process.send_signal(signal.SIGCONT)
+
+    def errors(self) -> str:
+        """The end of its standard error, once it has ended."""
+        if self.process.poll() is None or self.process.stderr is None:
+            return "(still running)"
+        with contextlib.suppress(ValueError):
+            return self.process.stderr.read().decode(errors="replace")[-2000:]
+        return ""
+
+    def end(self, timeout_s: float = 10.0) -> int:
+        """SIGTERM (and SIGCONT); returns the exit code."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.resume()
+        try:
+            return self.process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError("plegscope did not end on SIGTERM") from None
+        finally:
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Close the pipes of a process that has ended."""
+        for pipe in (self.process.stdout, self.process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+class Watching(Process):
+    """``plegscope watch --format jsonl`` on one endpoint, read by a thread of its own.
+
+    With ``read=False`` nobody reads its output until ``begin_reading`` is called.
+    """
+
+    def __init__(self, endpoint: str, *flags: str, read: bool = True, **options: Any) -> None:
+        super().__init__(["--format", "jsonl", "--runtime-endpoint", endpoint, *flags], **options)
+        self.lines: list[Line] = []
+        self._changed = threading.Condition()
+        self._ended = False
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        if read:
+            self.begin_reading()
+
+    def begin_reading(self) -> None:
+        """Start the thread that reads."""
+        self._thread.start()
 
     def _read(self) -> None:
         assert self.process.stdout is not None
@@ -74,7 +153,7 @@ class Watching:
                 if left <= 0 or self._ended:
                     raise AssertionError(
                         f"{what}: not seen in {timeout_s} s; the last records: {self.lines[-12:]}"
-                        f"; standard error: {self._errors()}"
+                        f"; standard error: {self.errors()}"
                     )
                 self._changed.wait(left)
 
@@ -133,43 +212,22 @@ class Watching:
                 believed.pop(line["uid"], None)
         return {key: state for pod in believed.values() for key, state in pod.items()}
 
-    def wait_agrees(self, listed: Callable[[], dict[str, str]]) -> None:
-        """Until the shadow believes exactly what the runtime lists (``id -> CONTAINER_…``)."""
+    def wait_agrees(self, listed: Listed) -> None:
+        """Until the shadow believes exactly what the runtime lists."""
         after = self.mark()
         for _ in range(20):
-            expected = {
-                key: state.removeprefix("CONTAINER_").lower() for key, state in listed().items()
-            }
+            expected = states(listed())
             if self.containers() == expected:
                 return
             finished = self.wait_kind("relist_finished", after=after, scope="global")
             after = self.snapshot().index(finished) + 1
         raise AssertionError(f"the shadow believes {self.containers()}, the runtime {expected}")
 
-    def _errors(self) -> str:
-        if self.process.poll() is None or self.process.stderr is None:
-            return "(still running)"
-        with contextlib.suppress(ValueError):
-            return self.process.stderr.read().decode(errors="replace")[-2000:]
-        return ""
-
-    def end(self, timeout_s: float = 10.0) -> int:
-        """SIGTERM (after SIGCONT); returns the exit code."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGCONT)
-            self.process.terminate()
-        try:
-            code = self.process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-            raise AssertionError("plegscope did not end on SIGTERM") from None
-        finally:
+    def let_go(self) -> None:
+        """Close the pipes, after the last line was read."""
+        if self._thread.ident is not None:
             self._thread.join(5)
-            for pipe in (self.process.stdout, self.process.stderr):
-                if pipe is not None:
-                    pipe.close()
-        return code
+        super().let_go()
 
 
 @contextlib.contextmanager
