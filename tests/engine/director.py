@@ -43,6 +43,7 @@ PLANS: tuple[StreamPlan, ...] = (
 )  # fmt: skip
 ENDS: tuple[EndCode, ...] = ("eof", "error", "deadline", "unavailable", "cancelled")
 PASSING = (0, 1, MS, 20 * MS, 300 * MS, SECOND, 1100 * MS, 61 * SECOND, 200 * SECOND)
+PROFILES = ("kep", "kep", "kep", "kep", "kep", "generic", "polling", "1.37")
 CAPACITIES = (0, 1, 2, 5, 200)
 CHANNELS = (None, None, None, 2)
 
@@ -53,6 +54,7 @@ class Director:
     def __init__(self, pick: Pick) -> None:
         self.pick = pick
         self.settings = EngineSettings(
+            profile=self.choose(PROFILES),
             queue_capacity=self.choose(CAPACITIES),
             event_channel=self.choose(CHANNELS),
             period_ns=self.choose((SECOND, 100 * MS, 10 * SECOND)),

@@ -87,6 +87,9 @@ class Oracle:
 
     def __init__(self, settings: EngineSettings) -> None:
         self.settings = settings
+        self.suspends = settings.profile == "kep"
+        self.on_demand = settings.profile != "polling"
+        self.pod_sync = settings.profile != "polling"
         self.running = False
         self.t = 0
         self.step = 0
@@ -148,13 +151,14 @@ class Oracle:
                     assert self.relist.inspecting is not None
                     self.marks[self.relist.inspecting.uid] = self.step
             case SyncStarted():
-                if happened.uid not in self.holds:
+                if self.suspends and happened.uid not in self.holds:
                     self.holds.add(happened.uid)
                     self.touched[happened.uid] = self.step
             case SyncEnded():
                 self._was_held = happened.uid in self.holds
                 self.holds.discard(happened.uid)
-                self.touched[happened.uid] = self.step
+                if self.suspends:
+                    self.touched[happened.uid] = self.step
             case ReinspectRequested():
                 self.marks[happened.uid] = self.step
             case PodsListed() if self.relist is not None and happened.call == self.call:
@@ -220,7 +224,8 @@ class Oracle:
             case ContainerEventSeen():
                 self.events += 1
                 assert record.event == self.events
-                assert (record.request is not None) == (record.type == "stopped")
+                asks = record.type == "stopped" and self.settings.profile in ("kep", "1.37")
+                assert (record.request is not None) == asks
                 self._reach(f"event {record.type} backlog={record.backlog}")
             case HealthChanged():
                 self._reach(f"healthy={record.healthy}")
@@ -299,7 +304,7 @@ class Oracle:
             self._expect(record.uid, relist)
             if not self.expected:
                 assert relist.by_mark
-                self.expected = [("PodSync", "", "")]
+                self._expect_sync()
         self.cached[record.uid] = record
 
     def _pod_uncached(self, record: PodUncached) -> None:
@@ -311,7 +316,7 @@ class Oracle:
         self._expect(record.uid, relist)
         if not self.expected:
             assert record.uid in self.marks
-            self.expected = [("PodSync", "", "")]
+            self._expect_sync()
         self.marks.pop(record.uid, None)
 
     def _lifecycle(self, record: Lifecycle) -> None:
@@ -351,6 +356,10 @@ class Oracle:
         else:
             self.published[uid] = rows
 
+    def _expect_sync(self) -> None:
+        if self.pod_sync:
+            self.expected = [("PodSync", "", "")]
+
     def _changes(self, uid: str, relist: Relist) -> list[tuple[str, str, str]]:
         """(id, old, new) of a pod against the listing, in the order of behaviours A20."""
         assert relist.listing is not None
@@ -369,6 +378,7 @@ class Oracle:
     # Requests
 
     def _request_made(self, record: RequestMade) -> None:
+        assert self.on_demand
         assert record.request not in self.requests
         assert record.outcome in ("queued", "held", "coalesced", "dropped")
         self.request_uid[record.request] = record.uid

@@ -28,7 +28,7 @@ from app.engine.requests import Request, RequestQueue
 from app.engine.transitions import Change
 from tests.engine.director import ACTS, Director, play
 
-SEEDS = 500
+SEEDS = 300
 ACTS_PER_SEED = 250
 
 SITUATIONS = {
@@ -85,7 +85,7 @@ def _picked_from(data: st.DataObject) -> Callable[[int], int]:
 
 
 def test_laws_hold_in_any_play() -> None:
-    run_state_machine_as_test(AnyPlay, settings=settings(max_examples=200, stateful_step_count=50))
+    run_state_machine_as_test(AnyPlay, settings=settings(max_examples=120, stateful_step_count=50))
 
 
 def test_laws_hold_over_many_seeds_and_everything_is_reached() -> None:
