@@ -150,7 +150,9 @@ def test_p21_a_duplicate_event_costs_one_relist_at_most() -> None:
     ("age_ns", "latency", "backlog"),
     [
         pytest.param(5 * MS, 5 * MS, False, id="just-now"),
-        pytest.param(SECOND, None, True, id="before-the-subscription"),
+        pytest.param(0, 0, False, id="this-instant"),
+        pytest.param(502 * MS, 502 * MS, False, id="the-instant-of-the-subscription"),
+        pytest.param(502 * MS + 1, None, True, id="before-the-subscription"),
         pytest.param(-3600 * SECOND, None, False, id="in-the-future"),
         pytest.param(None, None, False, id="zero"),
         pytest.param(WALL * 2, None, False, id="before-1970"),
