@@ -24,6 +24,7 @@ export class Header {
     });
     const [from, to] = view.window(page.frozenT() ?? now);
     byId("main").dataset.state = how.id;
+    byId("main").dataset.link = page.connection.link;
     page.glance.update(how, now, { following: view.following, lookingBack: now - to, fresh: view.following ? 0 : store.lastSeq - page.leftAt });
     page.glance.heads(now);
     page.gauge.update(store.state, now, typical);
@@ -36,7 +37,8 @@ export class Header {
     if (store.state) {
       setText(byId("clock"), `${timeOfDay(clock.wall(page.frozenT() ?? now), page.utc)} ${zone(page.utc)}`);
       const runtime = store.state.runtime;
-      setText(byId("watched").querySelector(".watched-more"), runtime ? ` · ${store.state.simulated ? "behaves like " : ""}${runtime.name} ${(runtime.version ?? "").split("+")[0]}` : ` · ${store.state.endpoint}`);
+      const what = store.state.simulated && runtime ? `behaves like ${runtime.name} ${(runtime.version ?? "").split("+")[0]}` : store.state.endpoint;
+      setText(byId("watched").querySelector(".watched-more"), ` · ${what}`);
       byId("watched").title = `${store.state.endpoint} (${store.state.endpoint_reason})`;
     }
     this.#empty(pods);

@@ -42,7 +42,10 @@ export function layoutChain(scene, chain, lanes, rows, px) {
   if (find) {
     const late = find.from !== null ? `, ${duration(find.t - find.from)} after the stop` : "";
     const fans = chain.finds.filter((each) => each.rec.relist === find.rec.relist).length;
-    say(px(find.t) + Math.max(0, fans - 1) * 11 * em, tier.found, `${find.rec.type}${late}`);
+    const end = px(find.t) + Math.max(0, fans - 1) * 11 * em;
+    // Far out, the mark of the poll would lie on the words.
+    const poll = chain.pollT === null ? end : px(chain.pollT);
+    say(poll - end < 60 * em ? poll : end, tier.found, `${find.rec.type}${late}`);
     if (chain.pollT !== null) {
       const x = px(chain.pollT);
       out.push({ k: "glyph", c: "bypoll", x, y: tier.found, s: 11 * em });
@@ -63,7 +66,7 @@ function askWords(scene, chain, px, y, say) {
   let x = ask ? px(ask.endT ?? ask.t) : 0;
   if (ask) {
     for (const span of ask.spans) {
-      if (span.to === null) continue;
+      if (span.to === null || span.to - span.from < 1e3) continue;
       words.push(`${span.what === "held" ? "held" : "waited"} ${duration(span.to - span.from)}`);
     }
     if (ask.end && ask.end !== "executed") words.push(ask.end);

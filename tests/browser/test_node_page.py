@@ -1,0 +1,452 @@
+"""The node page in a real browser on the demo: looking, selecting, filtering, moving about."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
+
+from tests.browser.chromium import chromium, keep, playwright
+from tests.commands import Command, demo
+
+PATIENT_MS = 20_000
+PAGE_BYTES = 250_000
+
+#: A found death that is in view, and where it is on the screen.
+FIND = """() => {
+  const { timeline, store } = plegscope;
+  if (!timeline.list || !timeline.last) return null;
+  const box = timeline.canvas.getBoundingClientRect();
+  const { shift } = timeline.last;
+  for (const item of timeline.list.lanes.flat()) {
+    const rec = item.c === "died-req" ? store.record(item.seq) : null;
+    if (!rec || rec.source !== "evented_pleg" || rec.is_sandbox || rec.baseline) continue;
+    const x = item.x + shift;
+    const y = item.y + timeline.top - timeline.scroller.scrollTop;
+    if (x < 40 || x > timeline.width - 40 || y > timeline.height - 12 || y < timeline.top) continue;
+    return { seq: item.seq, x: box.left + x, y: box.top + y, uid: rec.uid };
+  }
+  return null;
+}"""
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Playwright]:
+    with playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def browser(driver: Playwright) -> Iterator[Browser]:
+    with chromium(driver) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Command]:
+    with demo() as command:
+        command.address()
+        yield command
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, server: Command) -> Iterator[Page]:
+    """The node page with its first picture, and nothing to complain of at the end."""
+    faults: list[str] = []
+    opened = context.new_page()
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.on(
+        "console",
+        lambda message: faults.append(message.text) if message.type == "error" else None,
+    )
+    opened.goto(server.address())
+    expect(opened.locator("#sentence")).to_contain_text("Healthy", timeout=PATIENT_MS)
+    yield opened
+    assert faults == []
+
+
+def find(page: Page) -> dict[str, Any]:
+    """Wait for a death found by a hint; the picture is paused so that it stays where it is."""
+    deadline = time.monotonic() + PATIENT_MS / 1000
+    while time.monotonic() < deadline:
+        page.evaluate("plegscope.live()")
+        expect(page.locator("#legend [data-kind=req] b")).not_to_have_text("0", timeout=PATIENT_MS)
+        page.evaluate("plegscope.pause(); plegscope.timeline.frame()")
+        found = page.evaluate(FIND)
+        if found is not None:
+            assert isinstance(found, dict)
+            return found
+        news(page, 5)
+    raise AssertionError("no death was found by a hint in time")
+
+
+def news(page: Page, messages: int) -> None:
+    """Let the server say so many things more."""
+    page.evaluate(
+        """(n) => new Promise((resolve) => {
+          const until = plegscope.store.revision + n;
+          const look = () => {
+            if (plegscope.store.revision >= until) resolve();
+            else requestAnimationFrame(look);
+          };
+          look();
+        })""",
+        messages,
+    )
+
+
+def selected(page: Page) -> int | None:
+    seq = page.evaluate("plegscope.selected")
+    return None if seq is None else int(seq)
+
+
+def test_every_pod_of_the_node_has_a_lane(page: Page, server: Command) -> None:
+    pods = httpx.get(f"{server.address()}api/v1/pods").json()["pods"]
+    present = {pod["uid"] for pod in pods if pod["gone_t"] is None}
+    lanes = set(page.evaluate("[...plegscope.store.lanes.keys()]"))
+    assert len(present) > 5
+    assert present <= lanes
+    labels = page.locator("#labels li.lane a")
+    assert labels.count() > 5
+    expect(labels.first).to_have_attribute("href", re.compile("^/pods/"))
+
+
+def test_a_click_on_a_mark_selects_its_chain(page: Page) -> None:
+    mark = find(page)
+    page.mouse.click(mark["x"], mark["y"])
+    drawer = page.locator("#drawer")
+    expect(drawer).to_contain_text(re.compile(r"[Ff]ound by a hint, .*after the stop event"))
+    expect(drawer.locator(".chain li")).not_to_have_count(0)
+    expect(drawer.locator(".chain")).to_contain_text("Stop event received")
+    expect(drawer.locator(".chain")).to_contain_text("ContainerDied found")
+    expect(page.locator("#pause")).to_have_text("Paused")
+    expect(page).to_have_url(re.compile(r"select=\d+"))
+    assert page.evaluate("plegscope.timeline.chain.lane.uid") == mark["uid"]
+    page.evaluate("plegscope.timeline.zoomToChain()")
+    page.evaluate("plegscope.timeline.frame()")
+    drawn = page.evaluate(
+        "plegscope.timeline.list.lanes[11].filter((i) => i.k === 'say').map((i) => i.text)"
+    )
+    assert any("after the stop" in words for words in drawn)
+    keep(page, "chain-light-1280")
+    page.keyboard.press("Escape")
+    expect(drawer).to_be_hidden()
+    expect(page).not_to_have_url(re.compile("select="))
+
+
+def test_the_address_shows_the_same_again(page: Page, context: BrowserContext) -> None:
+    mark = find(page)
+    page.mouse.click(mark["x"], mark["y"])
+    page.locator("#group").select_option("namespace")
+    page.locator("#filter").fill("a")
+    expect(page).to_have_url(re.compile(r"filter=a.*group=namespace.*end=.*select="))
+    other = context.new_page()
+    other.goto(page.url)
+    expect(other.locator("#drawer")).to_be_visible(timeout=PATIENT_MS)
+    expect(other.locator("#drawer .verdict")).to_have_text(
+        page.locator("#drawer .verdict").inner_text()
+    )
+    assert other.locator("#group").input_value() == "namespace"
+    assert other.locator("#filter").input_value() == "a"
+    assert other.evaluate("plegscope.view.end") == pytest.approx(
+        page.evaluate("plegscope.view.end"), abs=1e6
+    )
+
+
+def test_copy_as_json_gives_the_records(page: Page, context: BrowserContext) -> None:
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    mark = find(page)
+    page.mouse.click(mark["x"], mark["y"])
+    page.get_by_role("button", name="Copy as JSON").click()
+    expect(page.locator("#drawer [role=status]")).to_have_text("Copied.")
+    records = json.loads(page.evaluate("navigator.clipboard.readText()"))
+    kinds = [record["kind"] for record in records]
+    assert {"stream_event", "request", "relist_started", "lifecycle"} <= set(kinds)
+    assert [record["seq"] for record in records] == sorted(record["seq"] for record in records)
+
+
+def test_by_keys_alone(page: Page) -> None:
+    find(page)
+    plot = page.locator("#plot")
+    plot.focus()
+    page.keyboard.press("ArrowLeft")
+    first = page.evaluate("plegscope.timeline.cursor")
+    assert first is not None
+    expect(page.locator("#cursor-says")).not_to_be_empty()
+    for key in ("ArrowLeft", "ArrowDown", "ArrowUp", "ArrowRight"):
+        page.keyboard.press(key)
+        if page.evaluate("plegscope.timeline.cursor") != first:
+            break
+    assert page.evaluate("plegscope.timeline.cursor") != first
+    page.keyboard.press("Enter")
+    expect(page.locator("#drawer")).to_be_visible()
+    assert selected(page) == page.evaluate("plegscope.timeline.cursor")
+    span = page.evaluate("plegscope.view.span")
+    page.keyboard.press("Enter")
+    assert page.evaluate("plegscope.view.span") != span, "a second Enter zooms to the chain"
+    page.keyboard.press("Escape")
+    expect(page.locator("#drawer")).to_be_hidden()
+
+
+def test_space_pauses_and_goes_on(page: Page) -> None:
+    page.locator("body").focus()
+    page.keyboard.press(" ")
+    expect(page.locator("#back")).to_be_visible()
+    end = page.evaluate("plegscope.view.end")
+    expect(page.locator("#back-count")).to_contain_text(
+        re.compile(r"\d+.new record"), timeout=PATIENT_MS
+    )
+    expect(page.locator("#back-text")).to_contain_text("Looking back", timeout=PATIENT_MS)
+    assert page.evaluate("plegscope.view.end") == end
+    page.locator("#back-live").click()
+    expect(page.locator("#back")).to_be_hidden()
+    assert page.evaluate("plegscope.view.following") is True
+
+
+def test_wheel_drag_and_keys_move_the_window(page: Page) -> None:
+    page.evaluate("plegscope.pause()")
+    box = page.locator("#plot").bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] * 0.4, box["y"] + 200
+    page.mouse.move(x, y)
+    at = f"plegscope.timeline.timeAt({x - box['x']})"
+    page.evaluate("plegscope.timeline.frame()")
+    before, span = page.evaluate(at), page.evaluate("plegscope.view.span")
+    page.mouse.wheel(0, -240)
+    expect(page).to_have_url(re.compile("span="))
+    page.evaluate("plegscope.timeline.dirty = true; plegscope.timeline.frame()")
+    assert page.evaluate("plegscope.view.span") < span
+    assert page.evaluate(at) == pytest.approx(before, abs=span / 100)
+    end = page.evaluate("plegscope.view.end")
+    page.mouse.down()
+    page.mouse.move(x + 200, y, steps=4)
+    page.mouse.up()
+    assert page.evaluate("plegscope.view.end") < end
+    assert selected(page) is None, "a drag selects nothing"
+    page.locator("#watched").focus()
+    page.keyboard.press("-")
+    wider = page.evaluate("plegscope.view.span")
+    page.keyboard.press("+")
+    assert page.evaluate("plegscope.view.span") < wider
+    page.get_by_role("button", name="10 s", exact=True).click()
+    assert page.evaluate("plegscope.view.span") == 10e9
+
+
+def test_filter_by_key_in_timeline_and_table(page: Page) -> None:
+    page.keyboard.press("/")
+    expect(page.locator("#filter")).to_be_focused()
+    page.keyboard.type("redis")
+    lanes = page.locator("#labels li.lane")
+    expect(lanes).to_have_count(1)
+    expect(lanes).to_contain_text("redis")
+    page.keyboard.press("Escape")
+    expect(lanes).not_to_have_count(1)
+
+
+def test_nothing_moves_under_the_pointer(page: Page) -> None:
+    page.locator("#labels li.lane").nth(3).hover()
+    assert page.evaluate("plegscope.lineup.held") is True
+    order = page.evaluate("plegscope.lineup.order.slice(0, 6)")
+    page.evaluate("plegscope.lineup.sortedAt = -Infinity")
+    news(page, 30)
+    assert page.evaluate("plegscope.lineup.order.slice(0, 6)") == order
+    page.locator("#sentence").hover()
+    assert page.evaluate("plegscope.lineup.held") is False
+
+
+def test_the_table_shows_the_same_records(page: Page) -> None:
+    find(page)
+    page.evaluate("plegscope.live()")
+    page.keyboard.press("t")
+    rows = page.locator("#rows-body tr")
+    expect(rows.filter(has_text="ContainerDied").first).to_be_visible(timeout=PATIENT_MS)
+    seqs = [int(seq or 0) for seq in rows.evaluate_all("(all) => all.map((r) => r.dataset.seq)")]
+    assert seqs == sorted(seqs, reverse=True)
+    keep(page, "table-light-1280")
+    page.locator("#all-records").check()
+    expect(rows.filter(has_text="Global relist").first).to_be_visible()
+    page.locator("#all-records").uncheck()
+    rows.first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(rows.nth(1)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#drawer")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"view=table.*select="))
+
+
+def test_the_table_stands_still_under_the_pointer(page: Page) -> None:
+    find(page)
+    page.evaluate("plegscope.live()")
+    page.keyboard.press("t")
+    page.locator("#all-records").check()
+    rows = page.locator("#rows-body tr")
+    expect(rows.first).to_be_visible()
+    rows.nth(2).hover()
+    page.evaluate("plegscope.table.update()")
+    top = rows.first.get_attribute("data-seq")
+    button = page.locator("#table-new")
+    expect(button).to_contain_text(re.compile(r"new record"), timeout=PATIENT_MS)
+    assert rows.first.get_attribute("data-seq") == top
+    button.click()
+    expect(rows.first).not_to_have_attribute("data-seq", top or "")
+
+
+def test_the_legend_hides_what_it_names(page: Page) -> None:
+    find(page)
+    shown = "plegscope.timeline.list.lanes.flat().filter((item) => item.c === 'stop').length"
+    assert page.evaluate(shown) > 0
+    stop = page.locator("#legend [data-kind=stop]")
+    stop.click()
+    expect(stop).to_have_attribute("aria-pressed", "false")
+    page.evaluate("plegscope.timeline.frame()")
+    assert page.evaluate(shown) == 0
+    expect(page).to_have_url(re.compile("hide=stop"))
+    page.locator("#legend-open").click()
+    lines = page.locator("#legend-all [data-kind]")
+    expect(lines.first).to_be_visible()
+    assert lines.count() == 18
+    expect(lines.first).to_contain_text("The runtime said that a container stopped.")
+    lines.first.click()
+    expect(stop).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_pods_name_opens_its_story_beside_the_timeline(page: Page) -> None:
+    page.keyboard.press("/")
+    page.keyboard.type("redis")
+    link = page.locator("#labels li.lane a")
+    expect(link).to_have_count(1)
+    link.click()
+    panel = page.locator("#panel")
+    expect(panel).to_contain_text("Containers, newest first")
+    expect(page).not_to_have_url(re.compile("/pods/"))
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    page.locator("#watched").click()
+    expect(panel).to_contain_text("Endpoint")
+    page.locator("#panel-close").click()
+    expect(panel).to_be_hidden()
+
+
+def test_times_in_utc_or_here_with_the_zone_written(browser: Browser, server: Command) -> None:
+    context = browser.new_context(timezone_id="Asia/Kolkata")
+    page = context.new_page()
+    page.goto(server.address())
+    clock = page.locator("#clock")
+    expect(clock).to_have_text(re.compile(r"\d\d:\d\d:\d\d UTC$"), timeout=PATIENT_MS)
+    page.keyboard.press("z")
+    expect(clock).to_have_text(re.compile(r"\d\d:\d\d:\d\d UTC\+5:30$"))
+    expect(page.locator("#zone")).to_have_text("UTC+5:30")
+    context.close()
+
+
+def test_the_colours_can_be_chosen_and_stay_chosen(page: Page) -> None:
+    ground = "getComputedStyle(document.documentElement).getPropertyValue('--ground')"
+    assert page.evaluate(ground) == "#FFFFFF"
+    page.locator("#theme").click()
+    assert page.evaluate(ground) == "#11141A"
+    page.reload()
+    assert page.evaluate(ground) == "#11141A"
+    page.locator("#theme").click()
+    page.locator("#theme").click()
+    assert page.evaluate("document.documentElement.dataset.theme ?? ''") == ""
+
+
+def test_the_sheet_of_keys_and_turning_them_off(page: Page) -> None:
+    page.keyboard.press("?")
+    sheet = page.locator("#keys")
+    expect(sheet).to_be_visible()
+    expect(sheet).to_contain_text("timeline or table")
+    page.locator("#keys-on").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("t")
+    expect(page.locator("#timeline")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_it_fits_its_screen(browser: Browser, server: Command, width: int, scheme: Any) -> None:
+    height = {390: 844, 1280: 800, 1920: 1080}[width]
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme=scheme,
+        has_touch=width == 390,
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    page.goto(server.address())
+    sentence = page.locator("#sentence")
+    expect(sentence).to_contain_text("Healthy", timeout=PATIENT_MS)
+    find(page)
+    page.evaluate("plegscope.live()")
+    keep(page, f"node-{scheme}-{width}")
+    wide = "document.documentElement.scrollWidth > innerWidth"
+    assert page.evaluate(wide) is False
+    filter_box = page.locator("#filter")
+    if width == 390:
+        for tab in ("now", "table", "more", "timeline"):
+            button = page.locator(f".tabs [data-tab={tab}]")
+            button.tap()
+            expect(button).to_have_attribute("aria-pressed", "true")
+            assert page.evaluate(wide) is False
+            keep(page, f"node-{scheme}-390-{tab}")
+            if tab == "more":
+                expect(filter_box).to_be_visible()
+                assert page.locator("#legend-all [data-kind]").first.is_visible()
+        page.evaluate("plegscope.stepFinding(-1)")
+        drawer = page.locator("#drawer")
+        expect(drawer).to_be_visible()
+        box = drawer.bounding_box()
+        assert box == {"x": 0, "y": 0, "width": 390, "height": 844}
+        keep(page, f"node-{scheme}-390-detail")
+        drawer.get_by_role("button", name="Close").tap()
+        expect(drawer).to_be_hidden()
+    else:
+        expect(filter_box).to_be_in_viewport(ratio=1)
+    context.close()
+
+
+def test_first_picture_soon_and_not_heavy(browser: Browser, server: Command) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(server.address())
+    expect(page.locator("#sentence")).to_contain_text("Healthy", timeout=PATIENT_MS)
+    sizes = page.evaluate(
+        """["navigation", "resource"].flatMap((type) => performance.getEntriesByType(type))
+          .map((entry) => [entry.name, entry.transferSize])"""
+    )
+    total = sum(size for _, size in sizes)
+    print(f"page weight {total} bytes in {len(sizes)} requests")
+    assert len(sizes) > 10
+    assert total <= PAGE_BYTES, sorted(sizes, key=lambda each: -each[1])[:8]
+    context.close()
+
+
+def test_without_scripts_the_documents_are_plain_links(browser: Browser, server: Command) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(server.address())
+    expect(page.locator(".noscript")).to_be_visible()
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Pods").click()
+    page.locator("tbody a").first.click()
+    expect(page.locator("h1")).not_to_be_empty()
+    expect(page.locator("article")).to_contain_text("Containers, newest first")
+    page.goto(f"{server.address()}nothing-here")
+    expect(page.locator("h1")).to_have_text("There is no such page here.")
+    for path in ("help", "about", "pods"):
+        page.goto(server.address() + path)
+        expect(page.locator("article")).to_be_visible()
+        keep(page, f"document-{path}")
+    context.close()

@@ -1,0 +1,314 @@
+"""Every state the node page can be in, played to a real browser: its words, and a picture kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Playwright, expect
+
+from app.engine.records import EventIgnored, Gap, StreamChanged
+from app.engine.state import HealthState, RelistState, StreamView
+from app.hub.wire import Batch, Bye, Lagging
+from tests.browser.chromium import chromium, keep, playwright
+from tests.browser.stage import MS, UNTIL, S, Stage, hung, runtime
+from tests.commands import Command, demo
+
+HOSTILE = '<img src=x onerror="document.title=1">\N{RIGHT-TO-LEFT OVERRIDE}{{7*7}}'
+NBSP = "\N{NO-BREAK SPACE}"
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Playwright]:
+    with playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def browser(driver: Playwright) -> Iterator[Browser]:
+    with chromium(driver) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Command]:
+    """Serves the page; its WebSocket is never reached."""
+    with demo() as command:
+        command.address()
+        yield command
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    faults: list[str] = []
+    opened = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="dark")
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.on(
+        "console",
+        lambda message: faults.append(message.text) if message.type == "error" else None,
+    )
+    yield opened
+    opened.close()
+    assert faults == []
+
+
+@pytest.fixture
+def stage(page: Page) -> Stage:
+    return Stage(page)
+
+
+def furnished(stage: Stage) -> None:
+    """Two pods, a few relists, some chains in the last half minute."""
+    for uid, name in (("a", "cart-7d9c6f5b8-4xk2p"), ("b", "redis-0")):
+        stage.number(stage.pod(uid, name))
+    for i in range(6):
+        for record in stage.chain("ab"[i % 2], UNTIL - (30 - 4 * i) * S):
+            stage.number(record)
+
+
+def says(page: Page, words: str) -> None:
+    sentence = page.locator("#sentence")
+    expect(sentence).to_contain_text(re.compile(words.replace(" ", r"[\s]")))
+
+
+def health(**more: Any) -> Any:
+    """HealthState at a session time."""
+
+    def at(t: int) -> HealthState:
+        facts: dict[str, Any] = {"healthy": True, "message": "", "last_start_t": t - 400 * MS,
+                 "threshold_ns": 180 * S, "last_seen": None}  # fmt: skip
+        facts |= {name: value(t) if callable(value) else value for name, value in more.items()}
+        return HealthState(**facts)
+
+    return at
+
+
+STATES: dict[str, tuple[dict[str, Any], str, str, str]] = {
+    # name: (facts, sentence, meaning, icon)
+    "healthy": (
+        {},
+        (
+            r"Healthy\. The last global relist started \d\.\d s ago and took 6\.9 ms; "
+            r"the limit is 3 min\."
+        ),
+        "",
+        "ok",
+    ),
+    "starting": (
+        {"health": health(healthy=False, last_start_t=None), "last_global": None},
+        r"Starting\. No relist yet\.",
+        "turns green by itself",
+        "waiting",
+    ),
+    "unhealthy": (
+        {"health": health(healthy=False, last_start_t=lambda t: t - 192 * S)},
+        r"Unhealthy\. No relist began for 3 min 1\d s\.",
+        "the kubelet would say NotReady",
+        "bad",
+    ),
+    "hung": (
+        {
+            "oldest_call": hung(47 * S),
+            "health": health(last_start_t=lambda t: t - 47 * S),
+            "running": lambda t: RelistState(9, "global", "global", t - 46 * S),
+        },
+        r"Runtime hung\. Oldest call 4\d s\.",
+        "ListPodSandbox has not returned. Unhealthy in 2",
+        "warning",
+    ),
+    "stream-down": (
+        {"stream": lambda t: StreamView("waiting", t - 6 * S, "It closed.", "join", 2, t + 4 * S)},
+        r"Reconnecting\. Stream down for \d+\.?\d* s\.",
+        "The global relist still finds every stop",
+        "warning",
+    ),
+    "polling": (
+        {
+            "stream": lambda t: StreamView(
+                "waiting",
+                0,
+                "containerd 1.6 answers Unimplemented.",
+                "join",
+                1,
+                t + 60 * S,
+                "unimplemented",
+            )
+        },
+        r"Polling only\. This runtime has no event stream\.",
+        "PLEG is healthy: the last global relist",
+        "waiting",
+    ),
+    "safety": (
+        {
+            "stream": StreamView("off", 0, "Left alone.", "relist_only"),
+            "runtime": runtime(
+                version="1.7.24", policy="relist_only", reason="containerd 1.7 shares one channel."
+            ),
+        },
+        r"Polling only, for the node’s safety\.",
+        "containerd 1.7 shares one channel.",
+        "waiting",
+    ),
+    "pace": (
+        {"pace_ns": 4 * S},
+        r"Healthy, slowed down\. A global relist every 4\.0 s instead of 1\.0 s\.",
+        "The kubelet does not.",
+        "warning",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STATES)
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_state(page: Page, stage: Stage, server: Command, name: str, scheme: Any) -> None:
+    facts, sentence, meaning, icon = STATES[name]
+    page.emulate_media(color_scheme=scheme)
+    furnished(stage)
+    stage.facts = facts
+    page.goto(server.address())
+    says(page, sentence)
+    expect(page.locator("#meaning")).to_contain_text(meaning)
+    expect(page.locator("#state-icon use")).to_have_attribute("href", f"#g-{icon}")
+    if meaning:
+        link = page.locator("#meaning a")
+        expect(link).to_have_attribute("href", re.compile("^/help#"))
+    keep(page, f"state-{name}-{scheme}")
+
+
+def test_an_empty_node(page: Page, stage: Stage, server: Command) -> None:
+    page.goto(server.address())
+    says(page, r"Healthy\. No pods on this node\.")
+    expect(page.locator("#empty")).to_contain_text("there is nothing to find")
+    keep(page, "state-empty")
+
+
+def test_no_pod_matches_and_one_press_clears_the_filter(
+    page: Page, stage: Stage, server: Command
+) -> None:
+    furnished(stage)
+    page.goto(f"{server.address()}?filter=paymnts")
+    empty = page.locator("#empty")
+    expect(empty).to_contain_text("No pod matches “paymnts”. 2 pods are hidden by the filter.")
+    keep(page, "state-no-match")
+    empty.get_by_role("button", name="Clear filter").click()
+    expect(page.locator("#labels li.lane")).to_have_count(2)
+    expect(page).not_to_have_url(re.compile("filter"))
+
+
+def test_lagging_is_said_and_what_is_lost_is_a_gap(
+    page: Page, stage: Stage, server: Command
+) -> None:
+    furnished(stage)
+    page.goto(server.address())
+    says(page, "Healthy")
+    stage.seq += 214
+    stage.send(Lagging(214, 214))
+    stage.records = []
+    for record in stage.chain("a", UNTIL + S):
+        stage.number(record)
+    stage.send(stage.snapshot())
+    says(page, r"You are lagging\. This page skipped 214 records\.")
+    expect(page.locator("#legend [data-kind=gap]")).to_be_visible()
+    gap = page.evaluate("plegscope.store.gaps.map((gap) => gap.count)")
+    assert gap == [214]
+    keep(page, "state-lagging")
+
+
+def test_gone_then_back_with_what_was_missed(page: Page, stage: Stage, server: Command) -> None:
+    furnished(stage)
+    page.goto(server.address())
+    says(page, "Healthy")
+    known = stage.seq
+    stage.answers = False
+    stage.send(Bye("plegscope was told to end."))
+    stage.hang_up()
+    says(page, r"plegscope is gone\. Last heard \d\.\d s ago\.")
+    expect(page.locator("#meaning")).to_contain_text("The picture is frozen, not live.")
+    expect(page.locator("#meaning")).to_contain_text("plegscope was told to end.")
+    keep(page, "state-gone")
+    missed = [stage.number(record) for record in stage.chain("a", stage.t - S)]
+    stage.answers = True
+    expect(page.locator("#main")).to_have_attribute("data-link", "open")
+    assert f"since={known}&session=stage" in stage.asked[-1]
+    stage.send(Batch(known + 1, stage.seq, tuple(missed)))
+    stage.say_state()
+    says(page, "Healthy")
+    assert page.evaluate("plegscope.store.gaps.length") == 0
+    assert page.evaluate("plegscope.store.lastSeq") == stage.seq
+
+
+def test_started_anew_nothing_old_is_left(page: Page, stage: Stage, server: Command) -> None:
+    furnished(stage)
+    page.goto(server.address())
+    expect(page.locator("#labels li.lane")).to_have_count(2)
+    stage.session = "another"
+    stage.records = []
+    stage.seq = 0
+    stage.number(stage.pod("z", "zebra-0"))
+    stage.hang_up()
+    expect(page.locator("#labels li.lane")).to_have_text(["zebra-0"])
+    says(page, "Healthy")
+
+
+def test_offline_is_told_apart_from_gone(page: Page, stage: Stage, server: Command) -> None:
+    furnished(stage)
+    page.goto(server.address())
+    says(page, "Healthy")
+    stage.answers = False
+    page.context.set_offline(True)
+    stage.hang_up()
+    says(page, r"This browser is offline\.")
+    keep(page, "state-offline")
+    page.context.set_offline(False)
+    stage.answers = True
+    expect(page.locator("#main")).to_have_attribute("data-link", "open")
+
+
+def test_marks_of_the_stream_row(page: Page, stage: Stage, server: Command) -> None:
+    furnished(stage)
+    t = UNTIL - 20 * S
+    for record in (
+        StreamChanged(t=t, wall=stage.wall(t), state="waiting", meaning="It closed.", code="eof"),
+        StreamChanged(t=t + S, wall=stage.wall(t + S), state="connecting", meaning="Again."),
+        StreamChanged(t=t + 7 * S, wall=stage.wall(t + 7 * S), state="connected", meaning="Up."),
+        EventIgnored(
+            t=t + 9 * S, wall=stage.wall(t + 9 * S), event=900, type="stopped", container_id="x",
+            reason="missing_uid",
+        ),
+        Gap(
+            t=t + 13 * S, wall=stage.wall(t + 13 * S), hop="journal", count=214,
+            from_t=t + 11 * S, reason="The journal was full.",
+        ),
+    ):  # fmt: skip
+        stage.number(record)
+    page.goto(server.address())
+    says(page, "Healthy")
+    expect(page.locator("#legend [data-kind=ignored] b")).to_have_text("1")
+    expect(page.locator("#legend [data-kind=gap] b")).to_have_text(f"2.0{NBSP}s")
+    keep(page, "marks-of-the-stream")
+    page.keyboard.press("t")
+    rows = page.locator("#rows-body tr")
+    expect(rows.filter(has_text="Ignored event")).to_contain_text("it names no pod")
+    expect(rows.filter(has_text="Not known")).to_contain_text("214")
+
+
+def test_hostile_names_stay_text(page: Page, stage: Stage, server: Command) -> None:
+    stage.number(stage.pod("<b>", HOSTILE, namespace=HOSTILE))
+    for record in stage.chain("<b>", UNTIL - 5 * S, name=HOSTILE):
+        stage.number(record)
+    stage.facts = {"title": HOSTILE, "endpoint": HOSTILE, "endpoint_reason": HOSTILE}
+    page.goto(f"{server.address()}?group=namespace")
+    says(page, "Healthy")
+    expect(page.locator("#labels li.lane")).to_contain_text("<img src=x")
+    page.evaluate("plegscope.stepFinding(-1)")
+    drawer = page.locator("#drawer")
+    expect(drawer).to_contain_text("<img src=x")
+    expect(drawer).not_to_contain_text("\N{RIGHT-TO-LEFT OVERRIDE}")
+    keep(page, "hostile-names")
+    page.keyboard.press("t")
+    expect(page.locator("#rows-body")).to_contain_text("<img src=x")
+    assert page.locator("img").count() == 0
+    assert page.title() != "1"
+    assert "49" not in page.locator("#labels").inner_text()
