@@ -3,11 +3,13 @@
 import pytest
 
 from app.engine.effects import CancelWake
+from app.engine.inputs import EventsTaken
 from app.engine.model import ContainerStatus, RuntimeState, SandboxStatus
 from app.engine.records import (
     CacheTimeMoved,
     ContainerEventSeen,
     EventRefused,
+    HealthChanged,
     Lifecycle,
     PodCached,
     PodUncached,
@@ -15,6 +17,8 @@ from app.engine.records import (
     RelistFinished,
     RelistStarted,
     RequestMade,
+    RunningMoved,
+    StreamChanged,
     Watching,
 )
 from app.engine.settings import EngineSettings
@@ -42,13 +46,14 @@ def claim(
     item_id: str = "c1",
     created_at: int | None = None,
     exit_code: int | None = None,
+    uid: str = "p",
 ) -> list[Record]:
     """An event with a full payload: the sandbox is ready, the one container is so."""
     status = ContainerStatus(item_id, "app", 3, state, WALL + 5, exit_code=exit_code)
-    sandbox = SandboxStatus("sandbox-of-p", 0, "ready", WALL, ("10.0.0.1",))
+    sandbox = SandboxStatus(f"sandbox-of-{uid}", 0, "ready", WALL, ("10.0.0.1",))
     return stage.event(
         container_event(
-            "p",
+            uid,
             item_id,
             kind,
             stage.clock.wall if created_at is None else created_at,
@@ -114,16 +119,20 @@ def test_l7_a_creation_is_written_and_not_told() -> None:
     assert len(of(told, PodCached)) == 1
 
 
-def test_l8_a_deletion_is_died_and_removed() -> None:
+def test_l8_a_deletion_is_died_and_removed_and_never_written() -> None:
     stage = trusting()
-    assert lifecycle(claim(stage, "deleted", "exited")) == ["p Died c1", "p Removed c1"]
+    before = stage.statuses("p")
+    told = claim(stage, "deleted", "exited", created_at=stage.clock.wall - 100 * SECOND)
+    assert lifecycle(told) == ["p Died c1", "p Removed c1"], "however late it comes"
+    assert of(told, PodCached) == []
+    assert stage.statuses("p") == before
 
 
 def test_l9_the_deletion_of_the_sandbox_deletes_the_entry() -> None:
     stage = trusting()
     told = claim(stage, "deleted", "exited", item_id="sandbox-of-p")
     assert [(one.uid, one.relist) for one in of(told, PodUncached)] == [("p", 0)]
-    assert of(told, Lifecycle) == []
+    assert lifecycle(told) == ["p Died sandbox-of-p", "p Removed sandbox-of-p"]
     assert stage.engine.cache.entry("p") is None
 
 
@@ -224,18 +233,39 @@ def test_l11_an_end_during_a_relist_brings_another_one_right_after() -> None:
     stage.start()
     stage.run(0.5)
     stage.stream_ends("error")
+    stage.run(0)
     told = stage.answer()
     assert [one.relist for one in of(told, RelistStarted)] == [2]
+    assert len(stage.opened) == 1, "the next try waits for the forced relist"
     stage.answer()
+    assert len(stage.opened) == 2
     assert stage.state().next_global_t == stage.clock.t + 300 * SECOND
+
+
+def test_l11_a_stop_while_a_try_waits_forgets_the_try() -> None:
+    stage = Stage(settings=LEGACY, by_hand=True)
+    stage.start()
+    stage.run(0.5)
+    stage.stream_ends("error")
+    stage.run(0)
+    stage.stop()
+    stage.calls.clear()
+    stage.run(10)
+    assert len(stage.opened) == 1
+    stage.start()
+    assert (len(stage.opened), len(stage.calls)) == (2, 1)
+    stage.answer()
+    assert stage.calls == [], "what was forced before the stop is not made up for"
 
 
 def test_l12_the_fifth_end_brings_polling_back_for_good() -> None:
     stage = trusting()
     stage.stream = "unavailable"
-    told = stage.stream_ends("unavailable") + stage.run(0)
+    told = stage.stream_ends("unavailable") + stage.run(0.1)
     assert stage.state().stream.state == "closed"
     assert len(stage.opened) == 5
+    # One for each end, and the one with which the restarted generic PLEG begins.
+    assert len(of(told, RelistStarted)) == 6
     assert CancelWake(timer="cache_time") in stage.effects
     state = stage.state()
     assert (state.period_ns, state.health.threshold_ns) == (SECOND, 180 * SECOND)
@@ -321,3 +351,122 @@ def test_k10_k11_an_event_without_a_pod_is_not_believed(lacks: dict[str, bool]) 
     stage.event(container_event("p", "c1", "stopped", stage.clock.wall, **lacks))
     assert of(stage.records, ContainerEventSeen) == []
     assert stage.statuses("p") == {"s": "ready", "c1": "running"}
+
+
+# Health and gauges
+
+
+def test_l1_l2_only_a_full_channel_is_unhealthy() -> None:
+    stage = Stage(settings=EngineSettings(profile="legacy", event_channel=100))
+    stage.start()
+    stage.relist()
+    for number in range(5):
+        claim(stage, "started", "running", item_id=f"c{number}")
+    stage.run(2)
+    assert stage.state().health.healthy
+    for number in range(5, 100):
+        claim(stage, "started", "running", item_id=f"c{number}")
+    (changed,) = of(stage.run(2), HealthChanged)
+    text = "EventedPLEG: pleg event channel capacity is full with 100 events"
+    assert (changed.healthy, changed.message) == (False, text)
+    assert lifecycle(claim(stage, "started", "running", item_id="late")) == [], "discarded"
+    stage.tell(EventsTaken(t=stage.clock.t, wall=stage.clock.wall, count=1))
+    assert [one.healthy for one in of(stage.run(2), HealthChanged)] == [True]
+
+
+def test_l2_two_complaints_are_listed() -> None:
+    stage = Stage(settings=EngineSettings(profile="legacy", event_channel=1))
+    stage.start()
+    claim(stage, "started", "running")
+    assert stage.state().health.message == (
+        "[pleg has yet to be successful, "
+        "EventedPLEG: pleg event channel capacity is full with 1 events]"
+    )
+
+
+def test_the_second_check_writes_last_seen_over_the_first() -> None:
+    stage = trusting()
+    stage.run(100)
+    assert stage.state().health.last_seen == (WALL + 110 * SECOND) // SECOND, "relist at 0"
+
+
+def test_l3_l4_events_move_the_gauge_by_sandboxes_among_the_containers() -> None:
+    stage = Stage(settings=LEGACY)
+    stage.start()
+    stage.relist()
+    pods = [f"p{number}" for number in range(5)]
+    told: list[Record] = []
+    for uid in pods:
+        told += claim(stage, "started", "running", item_id=f"sandbox-of-{uid}", uid=uid)
+    assert sum(one.running_pods for one in of(told, RunningMoved)) == 5
+    told = []
+    for uid in pods[:2]:
+        told += claim(stage, "stopped", "exited", item_id=f"sandbox-of-{uid}", uid=uid)
+    assert [one.running_pods for one in of(told, RunningMoved)] == [-1, -1]
+    assert of(told, RunningMoved)[0].containers_by_state == {"running": -1, "exited": 1}
+
+
+def test_a_real_runtimes_events_move_the_gauge_of_containers_only() -> None:
+    stage = trusting()
+    told = claim(stage, "stopped", "exited")
+    assert [(one.running_pods, one.containers_by_state) for one in of(told, RunningMoved)] == [
+        (0, {"running": -1, "exited": 1})
+    ]
+    told = claim(stage, "stopped", "exited")
+    assert of(told, RunningMoved) == [], "nothing moved"
+    told = claim(stage, "stopped", "exited", created_at=stage.clock.wall - SECOND, item_id="c2")
+    assert of(told, RunningMoved) == [], "one exited container for another"
+
+
+def test_a_refused_event_moves_the_gauges_all_the_same() -> None:
+    stage = trusting()
+    told = claim(stage, "stopped", "exited", created_at=stage.clock.wall - 100 * SECOND)
+    assert len(of(told, EventRefused)) == len(of(told, RunningMoved)) == 1
+
+
+# Two clocks
+
+
+def test_a_relist_stamps_what_it_inspects_with_the_time_of_the_inspection() -> None:
+    """An event that came between a relist's list and its inspection does not refuse it."""
+    stage = Stage(settings=LEGACY, by_hand=True)
+    stage.node.sandbox("p", "s")
+    stage.node.container("p", "c1", sandbox="s")
+    stage.start()
+    stage.run(0.1)
+    claim(stage, "started", "running", created_at=stage.clock.wall)
+    stage.run(0.1)
+    stage.answer()
+    told = stage.answer()
+    assert set(lifecycle(told)) == {"p Started c1", "p Started s"}
+    assert stage.statuses("p") == {"s": "ready", "c1": "running"}
+
+
+def test_a_failed_inspection_older_than_an_event_is_not_written_either() -> None:
+    stage = trusting()
+    claim(stage, "started", "running", created_at=stage.clock.wall + 1000 * SECOND)
+    stage.node.exit("p", "c1", 7)
+    stage.node.broken_pods["p"] = "Shim is gone."
+    assert of(stage.relist(), PodCached) == []
+    entry = stage.engine.cache.entry("p")
+    assert entry is not None
+    assert entry.error == ""
+
+
+def test_what_the_first_relist_finds_is_the_baseline_however_long_it_takes() -> None:
+    stage = Stage(settings=LEGACY, list_ns=5 * SECOND)
+    stage.node.container("p", "c1")
+    stage.start()
+    told = stage.relist()
+    assert of(told, CacheTimeMoved) != []
+    assert [one.baseline for one in of(told, Lifecycle)] == [True]
+
+
+def test_unimplemented_promises_no_later_try() -> None:
+    stage = Stage(settings=LEGACY, stream="unimplemented")
+    stage.start()
+    stage.run(0.1)
+    ends = [one for one in of(stage.records, StreamChanged) if one.state == "waiting"]
+    assert {one.meaning for one in ends} == {
+        "This runtime has no event stream. Polling finds every change."
+    }

@@ -174,6 +174,25 @@ def test_a_lifecycle_event_names_container_states_relist_and_source() -> None:
     assert told.poll_due_t == stage.state().next_global_t
 
 
+def test_what_the_first_relist_finds_is_the_baseline_and_nothing_later() -> None:
+    stage = Stage()
+    stage.node.container("p", "c1")
+    stage.node.container("q", "c2")
+    stage.node.broken_list = "Away."
+    stage.start()
+    stage.relist()
+    stage.node.broken_list = ""
+    assert [one.baseline for one in of(stage.relist(), Lifecycle)] == [True, True]
+    stage.node.exit("p", "c1")
+    stage.ask("p")
+    stage.mark("q")
+    told = of(stage.run(2), Lifecycle)
+    assert [(one.type, one.baseline) for one in told] == [
+        ("ContainerDied", False),
+        ("PodSync", False),
+    ]
+
+
 def test_a_global_relist_has_no_polling_to_compare_with() -> None:
     stage = running()
     stage.node.exit("p", "c1", 1)

@@ -10,6 +10,7 @@ from app.engine.records import (
     EventIgnored,
     Lifecycle,
     PodCached,
+    PodSeen,
     RelistFinished,
     RequestMade,
     SyncBegan,
@@ -167,3 +168,22 @@ def test_c5_c6_who_tells_of_a_reinspection_without_a_change(profile: str, podsyn
     told = stage.relist()
     assert lifecycle(told) == (["p PodSync"] if podsync else [])
     assert [one.uid for one in of(told, PodCached)] == ["p"]
+
+
+@pytest.mark.parametrize(
+    ("profile", "after_the_list"),
+    [("kep", False), ("generic", False), ("1.37", False), ("polling", True)],
+)
+def test_c12_what_a_status_is_stamped_with(profile: str, after_the_list: bool) -> None:
+    stage = Stage(settings=EngineSettings(profile=profile), list_ns=300, inspect_ns=5)
+    stage.node.container("p", "c1")
+    stage.start()
+    stage.relist()
+    entry = stage.engine.cache.entry("p")
+    assert entry is not None
+    assert entry.modified == (300 if after_the_list else 0)
+
+
+def test_an_event_without_a_uid_names_no_pod() -> None:
+    stage = running("1.37")
+    assert of(stage.stopped("", "c1"), PodSeen) == []
