@@ -66,7 +66,8 @@ class EventedPleg:
             )
             return
         self._counts[event.type if event.type in KNOWN_TYPES else "unknown"] += 1
-        self._generic.records.see(event.pod_uid, event.pod_name, event.pod_namespace)
+        if event.pod_uid:
+            self._generic.records.see(event.pod_uid, event.pod_name, event.pod_namespace)
         asks = event.type == "stopped" and self._profile.hints == "request"
         number = self._generic.queue.reserve() if asks else None
         backlog = self._show(event, number)

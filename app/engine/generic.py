@@ -22,6 +22,7 @@ from app.engine.podrecords import PodRecords
 from app.engine.profiles import Profile
 from app.engine.records import PodCached, PodUncached, RelistFinished, RelistStarted, Scope
 from app.engine.requests import Request, RequestQueue
+from app.engine.running import gauges_of
 from app.engine.settings import EngineSettings
 from app.engine.state import RelistState
 from app.engine.transitions import Change, changes
@@ -32,12 +33,15 @@ NO_REASON = "The runtime failed without a word."
 
 
 class Inspection(msgspec.Struct):
-    """The one pod a relist is asking the runtime about."""
+    """The one pod a relist is asking the runtime about. ``t`` and ``wall``: what the status that
+    comes of it is stamped with."""
 
     uid: str
     pod: Pod
     changes: list[Change]
     marked: bool
+    t: int
+    wall: int
 
 
 class Job(msgspec.Struct):
@@ -50,6 +54,7 @@ class Job(msgspec.Struct):
     started_wall: int
     request: Request | None = None
     uid: str | None = None
+    forced: bool = False
     call: int = 0
     pods: dict[str, Pod] | None = None
     todo: Iterator[str] = iter(())
@@ -89,7 +94,12 @@ class GenericPleg:
         self._calls = 0
         self._covering = 0
         self._uncovered: set[str] = set()
-        self._again = False
+        self._whole = False
+        """A global relist has run to its good end: what is found from now on is news."""
+        self.forced = 0
+        """Global relists asked for at once that have not ended (legacy only)."""
+        self.on_forced: Callable[[], None] = _nobody_waits
+        """Called when the last of them has ended."""
 
     # Life
 
@@ -102,7 +112,7 @@ class GenericPleg:
     def stop(self) -> None:
         """Nothing new is begun; what waits is cancelled, an answer still to come is ignored."""
         self._running = False
-        self._again = False
+        self.forced = 0
         self.due_t = None
         job, self.job = self.job, None
         if job is not None:
@@ -124,12 +134,11 @@ class GenericPleg:
         self.health.threshold_ns = threshold_ns
 
     def relist_now(self) -> None:
-        """A global relist is due at once, or as soon as the one in progress has ended."""
+        """A global relist is due at once, or as soon as those before it have ended."""
+        self.forced += 1
         if self.job is None:
             self.due_t = self._out.t
             self.dispatch()
-        else:
-            self._again = True
 
     # What is asked for
 
@@ -195,7 +204,8 @@ class GenericPleg:
         out = self._out
         self._relists += 1
         uid = request.uid if request is not None else None
-        self.job = Job(self._relists, scope, source, out.t, out.wall, request, uid)
+        forced = scope == "global" and self.forced > 0
+        self.job = Job(self._relists, scope, source, out.t, out.wall, request, uid, forced)
         out.show(
             RelistStarted(
                 t=out.t,
@@ -230,7 +240,7 @@ class GenericPleg:
             self._uncovered = job.withheld
             self.stops.listed(job.pods, self.records.old, job.started)
             self.pace.listed(sum(cost.duration_ns for cost in answer.calls))
-            _count_running(job)
+            job.running_pods, job.by_state = gauges_of(job.pods.values())
             job.todo = iter(tuple(self.records.old))
         elif job.uid is None or job.uid not in job.pods:
             self._finish(job, NOT_FOUND)
@@ -259,8 +269,8 @@ class GenericPleg:
                 pod.uid, pod.name, pod.namespace, answer.sandboxes, answer.containers
             )
             status = keep_ips(status, self.cache.entry(pod.uid))
-            if self.may_write(pod.uid, job.started_wall):
-                self._cached(job, status, "")
+            if self.may_write(pod.uid, one.wall):
+                self._cached(job, status, "", one.t)
                 self._publish(job, pod.uid, pod, one.changes, status)
         self._advance(job)
 
@@ -273,7 +283,8 @@ class GenericPleg:
         one, job.inspection = job.inspection, None
         if self._may_publish(job, one.uid, marked=one.marked):
             status = PodStatus(one.uid, one.pod.name, one.pod.namespace)
-            self._cached(job, status, answer.error or NO_REASON)
+            if self.may_write(one.uid, one.wall):
+                self._cached(job, status, answer.error or NO_REASON, one.t)
             self.records.mark(one.uid)
         self._advance(job)
 
@@ -311,7 +322,10 @@ class GenericPleg:
             out.show(PodUncached(t=out.t, wall=out.wall, uid=uid, relist=job.relist))
             self._publish(job, uid, None, found, None)
             return False
-        job.inspection = Inspection(uid, pod, found, marked)
+        t, wall = job.started, job.started_wall
+        if not self._profile.stamps_listing:
+            t, wall = self._out.t, self._out.wall
+        job.inspection = Inspection(uid, pod, found, marked, t, wall)
         job.call = self._next_call()
         self._out.want(
             InspectPod(
@@ -332,9 +346,9 @@ class GenericPleg:
             self.records.mark(uid)
         return False
 
-    def _cached(self, job: Job, status: PodStatus, error: str) -> None:
+    def _cached(self, job: Job, status: PodStatus, error: str, t: int) -> None:
         out = self._out
-        self.cache.set(status.uid, status, error, job.started)
+        self.cache.set(status.uid, status, error, t)
         out.show(
             PodCached(
                 t=out.t,
@@ -356,8 +370,7 @@ class GenericPleg:
         # The record moves on before the events are sent: a discarded one never comes again.
         self.records.advance(uid, pod)
         number = job.request.number if job.request is not None else None
-        baseline = self.cache.time is None
-        finding = Finding(job.relist, job.source, number, self.due_t, baseline)
+        finding = Finding(job.relist, job.source, number, self.due_t, baseline=not self._whole)
         for change in found:
             self.events.send(change, status, finding)
         if not found and self._profile.pod_sync:
@@ -370,10 +383,11 @@ class GenericPleg:
         out = self._out
         if job.scope == "global":
             if not error:
+                self._whole = True
                 self.cache.advance(job.started)
                 self.records.forget_absent(job.pods or {}, job.started)
-            self.due_t = out.t + (0 if self._again else self.pace.pause_ns)
-            self._again = False
+            self.forced -= job.forced
+            self.due_t = out.t + (0 if self.forced else self.pace.pause_ns)
             out.want(WakeAt(timer="global", token=job.relist, at=self.due_t))
         elif job.uid is not None and not error and job.uid not in job.withheld:
             self.cache.observe(job.uid, job.started)
@@ -383,6 +397,8 @@ class GenericPleg:
                 self.queue.put_back(job.request, job.relist)
             else:
                 self.queue.settle(job.request, None)
+        if job.forced and not self.forced:
+            self.on_forced()
         self.dispatch()
 
     def _show_finished(self, job: Job, error: str) -> None:
@@ -435,18 +451,10 @@ class GenericPleg:
         return self._calls
 
 
-def _count_running(job: Job) -> None:
-    """The kubelet's running gauges, from the list alone (behaviours G1)."""
-    by_state: dict[str, int] = {}
-    running = 0
-    for pod in (job.pods or {}).values():
-        for item in pod.containers.values():
-            by_state[item.state] = by_state.get(item.state, 0) + 1
-        running += any(box.state == "running" for box in pod.sandboxes.values())
-    job.running_pods = running
-    job.by_state = by_state
-
-
 def _may_always(_uid: str, _wall: int) -> bool:
     """One writer needs no order (KEP-3386)."""
     return True
+
+
+def _nobody_waits() -> None:
+    """No relist is forced where the stream changes nothing (KEP-3386)."""

@@ -3,11 +3,14 @@
 Source: kubelet pleg/generic.go ``Healthy``. The stream's state never matters here (KEP-3386).
 """
 
+from collections.abc import Callable
+
 from app.engine.goduration import go_duration
 from app.engine.outbox import Outbox
 from app.engine.records import HealthChanged
 from app.engine.state import HealthState
 
+_SECOND = 1_000_000_000
 NEVER = "pleg has yet to be successful"
 
 
@@ -21,6 +24,8 @@ class Health:
         """Start of the newest global relist whose list succeeded (kubelet: relist time)."""
         self._relist_wall = 0
         self.last_seen: int | None = None
+        self.also: Callable[[], str] | None = None
+        """A second check, Evented PLEG's own (legacy only): what it complains of, or nothing."""
         self._told: bool | None = None
 
     def listed(self, started_t: int, started_wall: int) -> None:
@@ -31,7 +36,10 @@ class Health:
     def poll(self) -> None:
         """What the kubelet's sync loop does: ask, write the gauge, tell when the answer turned."""
         if self.relist_t is not None:
-            self.last_seen = self._relist_wall // 1_000_000_000
+            self.last_seen = self._relist_wall // _SECOND
+        if self.also is not None and not self.also():
+            # Both checks write the one gauge, and this one comes last and always says now.
+            self.last_seen = self._out.wall // _SECOND
         state = self.at(self._out.t)
         if state.healthy == self._told:
             return
@@ -47,14 +55,18 @@ class Health:
 
     def at(self, t: int) -> HealthState:
         """The answer at ``t``; unhealthy only when strictly more than the threshold has passed."""
+        complaints = [self._generic_complaint(t), self.also() if self.also is not None else ""]
+        texts = [text for text in complaints if text]
+        message = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]" if texts else ""
+        return HealthState(not texts, message, self.relist_t, self.threshold_ns, self.last_seen)
+
+    def _generic_complaint(self, t: int) -> str:
         if self.relist_t is None:
-            return HealthState(False, NEVER, None, self.threshold_ns, self.last_seen)
+            return NEVER
         elapsed = t - self.relist_t
-        healthy = elapsed <= self.threshold_ns
-        message = (
-            ""
-            if healthy
-            else f"pleg was last seen active {go_duration(elapsed)} ago; "
+        if elapsed <= self.threshold_ns:
+            return ""
+        return (
+            f"pleg was last seen active {go_duration(elapsed)} ago; "
             f"threshold is {go_duration(self.threshold_ns)}"
         )
-        return HealthState(healthy, message, self.relist_t, self.threshold_ns, self.last_seen)

@@ -1,5 +1,10 @@
 """Evented PLEG as it was from 1.26 to 1.36: events are believed.
 
+Each event's status is written into the pod cache, unless its entry carries a later time, and what
+was written is told. Only a deletion is always told and never written; that of a sandbox takes the
+cache entry along. Between two events the kubelet's other halves go on: a slow global relist, which
+does not know what events have told and tells it again.
+
 Source: kubelet pleg/evented.go and container/cache.go of those versions. Kept to be compared with:
 the revised KEP took all of this away (two writers, order by foreign clocks, a slow global relist).
 """
@@ -11,7 +16,14 @@ from app.engine.lifecycle import Finding
 from app.engine.model import ContainerEvent, Observation, PodStatus, RuntimeState, State
 from app.engine.outbox import Outbox
 from app.engine.profiles import Profile
-from app.engine.records import CacheTimeMoved, EventRefused, PodCached, PodUncached
+from app.engine.records import (
+    CacheTimeMoved,
+    EventRefused,
+    PodCached,
+    PodUncached,
+    RunningMoved,
+)
+from app.engine.running import gauges_moved
 from app.engine.settings import EngineSettings
 from app.engine.stream import EventStream
 from app.engine.transitions import Change
@@ -57,6 +69,9 @@ class LegacyEvents:
         self._token = 0
         self._trusting = False
         stream.on_end = self._stream_ended
+        stream.must_wait = lambda: generic.forced > 0
+        generic.on_forced = stream.resume
+        generic.health.also = self._complaint
         generic.may_write = self._may_write
 
     def reconsider(self) -> None:
@@ -92,19 +107,38 @@ class LegacyEvents:
     def believe(self, event: ContainerEvent) -> None:
         """Take a valid event's word for it."""
         uid = event.pod_uid
-        if event.type == "deleted" and event.container_id == event.sandbox_id:
-            self._generic.cache.delete(uid)
-            out = self._out
-            out.show(PodUncached(t=out.t, wall=out.wall, uid=uid, relist=0))
-            return
         sandboxes = () if event.sandbox is None else (event.sandbox,)
         status = pod_status(uid, event.pod_name, event.pod_namespace, sandboxes, event.containers)
         status = keep_ips(status, self._generic.cache.entry(uid))
-        if not self._may_write(uid, event.created_at):
+        self._count(status)
+        if event.type == "deleted":
+            if event.container_id == event.sandbox_id:
+                self._delete(uid)
+        elif self._may_write(uid, event.created_at):
+            self._write(status)
+        else:
             self._refuse(event)
             return
-        self._write(status)
         self._tell(event, status)
+
+    def _count(self, status: PodStatus) -> None:
+        pods, containers = gauges_moved(self._generic.cache.get(status.uid), status)
+        if pods or containers:
+            out = self._out
+            out.show(
+                RunningMoved(
+                    t=out.t,
+                    wall=out.wall,
+                    uid=status.uid,
+                    running_pods=pods,
+                    containers_by_state=containers,
+                )
+            )
+
+    def _delete(self, uid: str) -> None:
+        out = self._out
+        self._generic.cache.delete(uid)
+        out.show(PodUncached(t=out.t, wall=out.wall, uid=uid, relist=0))
 
     def _may_write(self, uid: str, wall: int) -> bool:
         """cache.go: refused when the entry carries a later time. Takes the time when it may."""
@@ -173,10 +207,16 @@ class LegacyEvents:
 
     def _stream_ended(self, last: bool) -> None:
         """evented.go: every end forces a global relist; the fifth brings polling back for good."""
+        self._generic.relist_now()
         if last:
             self.reconsider()
-        else:
-            self._generic.relist_now()
+
+    def _complaint(self) -> str:
+        """evented.go ``Healthy``: all that can be wrong is a channel that nobody empties."""
+        waiting = self._generic.events.full
+        if not waiting:
+            return ""
+        return f"EventedPLEG: pleg event channel capacity is full with {waiting} events"
 
     def _trust(self) -> None:
         period, threshold = self._profile.trusting_period_ns, self._profile.trusting_threshold_ns

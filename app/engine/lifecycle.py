@@ -72,6 +72,12 @@ class LifecycleEvents:
             ("post_sync", "post_allocation", "evented_pleg", "global"), 0
         )
 
+    @property
+    def full(self) -> int:
+        """How many events wait in a channel that has no room left; 0 while it has some."""
+        is_full = self._capacity is not None and self._waiting >= self._capacity
+        return self._waiting if is_full else 0
+
     def taken(self, count: int) -> None:
         """The reader took events from the channel."""
         self._waiting = max(0, self._waiting - count)

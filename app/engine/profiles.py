@@ -35,6 +35,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """A pod's relists wait while its SyncPod runs."""
     pod_sync: bool = True
     """A reinspection that finds no change is told as a PodSync event (1.36 and later)."""
+    stamps_listing: bool = True
+    """A cached status carries the time before its pod's listing (1.36 and later), else the time
+    before its inspection."""
     trusting_period_ns: int | None = None
     """Global relist period while the stream is trusted; None: the normal one."""
     trusting_threshold_ns: int | None = None
@@ -80,6 +83,7 @@ _POLLING = Profile(
     hints="none",
     on_demand=False,
     pod_sync=False,
+    stamps_listing=False,
 )
 
 _1_37 = Profile(
@@ -100,7 +104,7 @@ _1_37 = Profile(
 _LEGACY = Profile(
     name="legacy",
     title="The design before the revision",
-    since="1.26 to 1.36, EventedPLEG on",
+    since="1.26 to 1.35, EventedPLEG on",
     explanation=(
         "Events are believed: each writes the pod cache and is told as a lifecycle event itself, "
         "and the global relist is slowed from one second to five minutes. Two writers with two "
@@ -113,6 +117,7 @@ _LEGACY = Profile(
     needs_uid=False,
     on_demand=False,
     pod_sync=False,
+    stamps_listing=False,
     trusting_period_ns=300 * SECOND,
     trusting_threshold_ns=600 * SECOND,
 )

@@ -235,6 +235,15 @@ class CacheTimeMoved(Record, frozen=True, tag="cache_time"):
     waits for something newer is let go, with what the cache has."""
 
 
+class RunningMoved(Record, frozen=True, tag="running_moved"):
+    """An event moved the kubelet's running gauges by so much (``legacy``; else only a global
+    relist sets them)."""
+
+    uid: str
+    running_pods: int
+    containers_by_state: dict[str, int]
+
+
 class StreamChanged(Record, frozen=True, tag="stream"):
     """The event stream's state changed (or it was renewed: ``renewed``).
 
@@ -323,6 +332,7 @@ AnyRecord = (
     | PodCached
     | PodUncached
     | CacheTimeMoved
+    | RunningMoved
     | StreamChanged
     | SyncBegan
     | SyncFinished

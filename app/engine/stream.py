@@ -27,6 +27,9 @@ CONNECTED: dict[Literal["none", "request", "write"], str] = {
     "write": "Events are believed: each writes the pod cache itself.",
 }
 CONNECTING = "The event stream is being opened; polling finds every change meanwhile."
+NO_STREAM_NOW = "This runtime has no event stream. Polling finds every change."
+"""What ``unimplemented`` means where nobody waits for an upgrade."""
+
 UNPROBED = "plegscope has not yet learned which runtime this is."
 STOPPED = "plegscope was stopped."
 NO_HINTS = "This profile does not use the event stream; polling finds every change."
@@ -86,6 +89,9 @@ class EventStream:
         self.opened_count = 0
         self.error_count = 0
         self.on_end: Callable[[bool], None] = _nobody_minds
+        self.must_wait: Callable[[], bool] = _never
+        """Whether a retry that is due has to wait until ``resume`` is called."""
+        self._overdue = False
 
     @property
     def is_open(self) -> bool:
@@ -148,6 +154,7 @@ class EventStream:
         if self._state == "waiting":
             self._out.want(CancelWake(timer=RETRY))
         self._retry_t = None
+        self._overdue = False
         self._connected_t = None
         if self._profile.retry == "endless":
             self._failures = 0
@@ -159,6 +166,7 @@ class EventStream:
 
     def _open(self) -> None:
         self._retry_t = None
+        self._overdue = False
         self.opened_wall = None
         self._connected_t = None
         self._change("connecting", CONNECTING)
@@ -200,7 +208,8 @@ class EventStream:
             self._change("closed", GIVEN_UP, code=end.code, detail=end.detail, lasted=lasted)
         else:
             self._retry_t = out.t + self._delay(end.code)
-            meaning = ENDED[end.code]
+            five = self._profile.retry == "five"
+            meaning = NO_STREAM_NOW if five and end.code == "unimplemented" else ENDED[end.code]
             self._change("waiting", meaning, code=end.code, detail=end.detail, lasted=lasted)
             out.want(WakeAt(timer=RETRY, token=self._token, at=self._retry_t))
         self.on_end(self._given_up)
@@ -208,6 +217,12 @@ class EventStream:
     def retry(self, token: int) -> None:
         """The retry timer fired."""
         if self._state == "waiting" and token == self._token:
+            self._overdue = True
+            self.resume()
+
+    def resume(self) -> None:
+        """A retry that was due and had to wait is made now."""
+        if self._overdue and not self.must_wait():
             self._open()
 
     def _delay(self, code: EndCode) -> int:
@@ -271,3 +286,8 @@ class EventStream:
 
 def _nobody_minds(_last: bool) -> None:
     """The end of a stream changes nothing else (KEP-3386)."""
+
+
+def _never() -> bool:
+    """Nobody holds up a retry (KEP-3386)."""
+    return False

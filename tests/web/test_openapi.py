@@ -162,6 +162,8 @@ def sample(kind: Any) -> object:
             return True
         case msgspec.inspect.LiteralType(values=values):
             return values[0]
+        case msgspec.inspect.DictType():
+            return {}
         case msgspec.inspect.UnionType(types=types):
             return None if any(isinstance(t, msgspec.inspect.NoneType) for t in types) else 1
         case _:
