@@ -31,7 +31,7 @@ from app.journal.journal import Journal
 from app.jsonl import JsonlWriter, discard
 from app.resources import check_generated
 from app.session import Session, Subject
-from app.settings import SECOND, Settings
+from app.settings import DEFAULT_SEED, SECOND, Settings
 from app.sim.node import SimNode
 from app.supervisor import Supervisor
 
@@ -88,7 +88,8 @@ async def demo(settings: Settings, supervisor: Supervisor) -> None:
     with tempfile.TemporaryDirectory(prefix="plegscope-") as folder:
         path = Path(folder) / "cri.sock"
         address = f"unix://{path}"
-        node, ready = SimNode(settings.seed, clock), asyncio.Event()
+        seed = DEFAULT_SEED if settings.seed is None else settings.seed
+        node, ready = SimNode(seed, clock), asyncio.Event()
         async with CriClient(address, clock) as client:
             parts = Parts(settings, supervisor, client, clock)
             parts.journal.subscribe(node.on_record)
@@ -97,7 +98,7 @@ async def demo(settings: Settings, supervisor: Supervisor) -> None:
             async def begin() -> None:
                 await ready.wait()
                 first = await parts.probe(address)
-                title = f"{DEMO_TITLE}, seed {settings.seed}"
+                title = f"{DEMO_TITLE}, seed {seed}"
                 parts.begin(Subject(title, True, address, DEMO_REASON), first)
 
             await parts.run(begin)

@@ -1,4 +1,4 @@
-"""The command line: ``plegscope demo``, ``plegscope watch``, ``plegscope version``."""
+"""The command line: ``plegscope demo``, ``watch``, ``simulate``, ``scenarios``, ``version``."""
 
 import argparse
 import os
@@ -30,6 +30,16 @@ examples:
   sudo plegscope watch --format jsonl --duration 30s > records.jsonl
 """
 
+_SIMULATE_EXAMPLES = """\
+examples:
+  plegscope simulate churn                          a summary, after a second or less
+  plegscope simulate lossy-stream --profile legacy  the same node under another PLEG
+  plegscope simulate my.toml --duration 1h --format jsonl > records.jsonl
+
+The same scenario, profile, seed and duration give the same bytes. The exit code is 1 if the shadow
+does not know the runtime as it is in the end.
+"""
+
 COMMANDS = {
     "demo": (
         "a simulated node, to learn and to teach",
@@ -40,6 +50,16 @@ COMMANDS = {
         "a real container runtime on this machine",
         "Watch the container runtime of this machine (containerd, CRI-O), reading only.",
         _WATCH_EXAMPLES,
+    ),
+    "simulate": (
+        "a scenario in virtual time, without a server",
+        "Play a scenario in virtual time and print its records and what it came to.",
+        _SIMULATE_EXAMPLES,
+    ),
+    "scenarios": (
+        "list the scenarios that come with plegscope",
+        "List the scenarios that come with plegscope, one a line, the name first.",
+        "",
     ),
     "version": ("print plegscope's version", "Print plegscope's version.", ""),
 }
@@ -69,6 +89,9 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _add(parser: argparse.ArgumentParser, setting: Setting) -> None:
+    if not setting.flag.startswith("-"):
+        parser.add_argument(setting.field, metavar=setting.metavar, help=setting.help)
+        return
     if setting.parse is None:
         parser.add_argument(
             setting.flag,
@@ -97,7 +120,7 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
     """
     values: dict[str, object] = {}
     for setting in SETTINGS:
-        if not hasattr(arguments, setting.field):
+        if arguments.command not in setting.commands or not hasattr(arguments, setting.field):
             continue
         given = getattr(arguments, setting.field)
         if setting.parse is None:
@@ -118,20 +141,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.command == "version":
         sys.stdout.write(f"plegscope {__version__}\n")
         return 0
-    # C-core writes lines of its own to standard error (GOAWAY and the like); it reads this once,
-    # when grpc is first imported, which is why nothing above imports it.
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
-        settings = settings_from(arguments)
-        from app.assembly import run
+        if arguments.command in ("simulate", "scenarios"):
+            from app.simulate.command import scenarios, simulate
 
-        run(arguments.command, settings)
+            settings = settings_from(arguments)
+            return simulate(settings) if arguments.command == "simulate" else scenarios()
+        _serve(arguments)
     except PlegscopeError as error:
         sys.stderr.write(f"plegscope: {error}\n")
         return 1
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _serve(arguments: argparse.Namespace) -> None:
+    """Run ``demo`` or ``watch`` to its end."""
+    # C-core writes lines of its own to standard error (GOAWAY and the like); it reads this once,
+    # when grpc is first imported, which is why nothing above imports it.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    settings = settings_from(arguments)
+    from app.assembly import run
+
+    run(arguments.command, settings)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
     ├── EndpointError         no usable socket: none found, no permission, not a socket
     ├── RuntimeUnusable       something answers, but not CRI v1, or it does not answer in time
     ├── SettingsError         a flag or a setting that cannot be used
+    ├── ScenarioError         no such scenario, or a file that says what cannot be
     ├── ListenError           the dashboard's address or port cannot be listened on
     ├── OutputError           standard output cannot be written
     └── InstallationError     files of plegscope itself are missing
@@ -27,6 +28,10 @@ class RuntimeUnusable(PlegscopeError):
 
 class SettingsError(PlegscopeError):
     """A flag or setting that cannot be used."""
+
+
+class ScenarioError(PlegscopeError):
+    """A scenario that is not there, or a file with something in it that cannot be."""
 
 
 class ListenError(PlegscopeError):

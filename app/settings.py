@@ -61,6 +61,17 @@ def parse_format(text: str) -> str:
     return text
 
 
+def parse_output(text: str) -> str:
+    """``table``, ``json`` or ``jsonl``.
+
+    Raises:
+        SettingsError: something else.
+    """
+    if text not in ("table", "json", "jsonl"):
+        raise SettingsError(f"{text!r} is no output format: choose table, json or jsonl.")
+    return text
+
+
 def parse_profile(text: str) -> str:
     """The name of a profile.
 
@@ -72,8 +83,16 @@ def parse_profile(text: str) -> str:
     return text
 
 
+DEFAULT_SEED = 7
+"""Of the demo's node."""
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What one session runs with; ``duration_ns`` 0 means until it is stopped."""
+    """What one session runs with.
+
+    ``duration_ns`` 0 means until it is stopped, or as long as the scenario says. ``seed`` None:
+    the scenario's own, or that of the demo's node.
+    """
 
     host: str = "127.0.0.1"
     port: int = 7780
@@ -85,13 +104,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     join_shared_stream: bool = False
     stream: bool = True
     call_timeout_ns: int = 120 * SECOND
-    seed: int = 7
+    seed: int | None = None
     profile: str = "kep"
+    scenario: str = ""
+    output: str = "table"
 
 
 class Setting(msgspec.Struct, frozen=True):
     """One row: the flag, where its value goes, and what ``--help`` says.
 
+    A flag without dashes is the command's one argument, and must be given.
     ``parse`` None: a switch without a value that sets ``constant``. ``many``: may be repeated.
     """
 
@@ -106,8 +128,17 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 BOTH = ("demo", "watch")
+ALL = (*BOTH, "simulate")
 
 SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        "SCENARIO",
+        "scenario",
+        "name of a scenario (`plegscope scenarios` lists them), or path of a scenario file",
+        ("simulate",),
+        "SCENARIO",
+        str,
+    ),
     Setting(
         "--runtime-endpoint",
         "runtime_endpoint",
@@ -150,10 +181,20 @@ SETTINGS: tuple[Setting, ...] = (
         parse_format,
     ),
     Setting(
+        "--format",
+        "output",
+        "table: a summary for people (default); json: the summary as one object; jsonl: every "
+        "record a line, and the summary as the last one",
+        ("simulate",),
+        "FORMAT",
+        parse_output,
+    ),
+    Setting(
         "--seed",
         "seed",
-        "seed of the simulated node: the same seed plays the same workloads (default: 7)",
-        ("demo",),
+        "seed of the simulated node: the same seed plays the same workloads (default: the "
+        "scenario's own; 7 for the demo)",
+        ("demo", "simulate"),
         "N",
         parse_seed,
     ),
@@ -163,7 +204,7 @@ SETTINGS: tuple[Setting, ...] = (
         "which PLEG to be: kep (as KEP-3386 was revised; default), generic (1.36 and later, "
         "EventedPLEG off), polling (up to 1.35), 1.37 (the merged watcher), legacy (1.26 to 1.36, "
         "EventedPLEG on); the page explains each",
-        BOTH,
+        ALL,
         "NAME",
         parse_profile,
     ),
@@ -204,8 +245,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "--duration",
         "duration_ns",
-        "end by itself after this time, with exit code 0 (30s, 5m, 1h30m)",
-        BOTH,
+        "end by itself after this time, with exit code 0 (30s, 5m, 1h30m); of a simulation: how "
+        "long it plays in its own time (default: as the scenario says)",
+        ALL,
         "DURATION",
         parse_duration,
     ),

@@ -28,6 +28,16 @@ def test_a_repeated_flag_adds_up() -> None:
     assert settings_from(arguments).allow_hosts == ("a", "b")
 
 
+def test_a_flag_of_two_commands_is_read_as_each_of_them_reads_it() -> None:
+    parser = build_parser()
+    watch = settings_from(parser.parse_args(["watch", "--format", "jsonl"]))
+    assert (watch.format, watch.output) == ("jsonl", "table")
+    play = settings_from(parser.parse_args(["simulate", "churn", "--format", "json"]))
+    assert (play.scenario, play.format, play.output) == ("churn", "page", "json")
+    with pytest.raises(SettingsError, match="--format: 'page' is no output format: choose table"):
+        settings_from(parser.parse_args(["simulate", "churn", "--format", "page"]))
+
+
 def test_without_flags_the_defaults_hold() -> None:
     settings = settings_from(build_parser().parse_args(["demo"]))
     assert (settings.host, settings.browser, settings.duration_ns) == ("127.0.0.1", True, 0)
@@ -58,8 +68,12 @@ def test_help_teaches(command: str, capsys: pytest.CaptureFixture[str]) -> None:
         main([command, "--help"])
     assert ended.value.code == 0
     text = capsys.readouterr().out
-    for setting in SETTINGS:
-        assert (setting.flag in text) == (command in setting.commands)
+    flags = {
+        one.flag: {name for two in SETTINGS if two.flag == one.flag for name in two.commands}
+        for one in SETTINGS
+    }
+    for flag, commands in flags.items():
+        assert (flag in text) == (command in commands), flag
 
 
 def test_no_command_is_a_usage_error_that_names_the_commands(
@@ -82,6 +96,18 @@ def test_python_minus_m_is_the_same_program() -> None:
         [sys.executable, "-m", "app", "version"], capture_output=True, text=True, check=True
     )
     assert done.stdout == f"plegscope {__version__}\n"
+
+
+@pytest.mark.parametrize("argv", [["scenarios"], ["simulate", "storm", "--duration", "1s"]])
+def test_simulating_needs_no_grpc_no_loop_and_no_web_server(argv: list[str]) -> None:
+    code = (
+        "import sys; from app.cli import main; code = main(sys.argv[1:]); "
+        "print(code, sorted({'grpc', 'asyncio', 'uvicorn', 'fastapi'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *argv], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "0 []"
 
 
 def test_grpc_is_imported_after_its_verbosity_is_set() -> None:

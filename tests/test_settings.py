@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors import SettingsError
-from app.settings import SETTINGS, Settings, parse_duration, parse_format, parse_port, parse_seed
+from app.settings import (
+    SETTINGS,
+    Settings,
+    parse_duration,
+    parse_format,
+    parse_output,
+    parse_port,
+    parse_seed,
+)
 
 SECOND = 1_000_000_000
 
@@ -59,6 +67,8 @@ def test_what_is_no_seed_is_refused(text: str) -> None:
 def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(SettingsError, match="page or jsonl"):
         parse_format("xml")
+    with pytest.raises(SettingsError, match="table, json or jsonl"):
+        parse_output("page")
 
 
 def test_every_setting_of_the_table_is_a_field_and_every_field_has_a_row() -> None:

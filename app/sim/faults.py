@@ -36,6 +36,11 @@ class Fault(
     at: Ns
     lasts: Ns | None = msgspec.field(default=None, name="for")
 
+    def __post_init__(self) -> None:
+        by = getattr(self, "by", None)
+        if isinstance(by, tuple) and by[0] > by[1]:
+            raise ValueError("`by` is the shortest and the longest, in this order")
+
     @property
     def kind(self) -> str:
         """What it is called in a scenario file."""

@@ -7,14 +7,13 @@ from app.sim.faults import Fault
 from app.sim.flavour import CONTAINERD_2, RuntimeRules
 from app.sim.latency import Latencies
 from app.sim.script import Workload
-from app.sim.units import Ns
 from app.sim.workers import WorkerSettings
 
 
 class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     """Everything but the profile; times count from the beginning of the session.
 
-    ``seed`` and ``duration`` are what it is played with unless told otherwise. The profile in
+    ``seed`` and ``duration_ns`` are what it is played with unless told otherwise. The profile in
     ``engine`` is replaced by the one that is chosen.
     """
 
@@ -23,7 +22,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     shows: str
     """What is to be seen, in a few sentences."""
     seed: int = 7
-    duration: Ns = Ns(120_000_000_000)
+    duration_ns: int = 120_000_000_000
     workloads: tuple[Workload, ...] = ()
     faults: tuple[Fault, ...] = ()
     engine: EngineSettings = EngineSettings()

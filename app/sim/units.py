@@ -1,7 +1,8 @@
 """Durations as people write them in scenario files, and as the simulation counts them (ns).
 
 ``Ns`` and ``Offset`` are whole numbers with a name of their own, so that a field says what a file
-may hold for it: a text such as ``"30s"``. Everywhere else they are plain nanoseconds.
+may hold for it: a text such as ``"30s"``. They do not leave the simulation: what goes into the
+engine, and so into records, is a plain ``int``, as any sum of them is.
 """
 
 import re

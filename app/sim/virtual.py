@@ -126,7 +126,7 @@ class VirtualSession:
 
     def run_until(self, t: int) -> None:
         """Let virtual time run to ``t`` (ns since the beginning)."""
-        play(self.agenda, self.clock, t)
+        play(self.agenda, self.clock, int(t))
 
     def settle(self) -> bool:
         """Hold the node still and let the shadow look at it once more.

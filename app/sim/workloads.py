@@ -48,11 +48,31 @@ class Mishap(msgspec.Struct, frozen=True, kw_only=True):
     ending: Ending | None = None
 
 
+class Resize(msgspec.Struct, frozen=True, kw_only=True):
+    """At ``at`` (script time) somebody scales the workload to ``count`` pods."""
+
+    at: int
+    count: int
+
+
+class MassEnd(msgspec.Struct, frozen=True, kw_only=True):
+    """At ``at`` (script time) the processes of all pods end so, within ``within`` of each other.
+
+    ``container``: which of the containers; the first when it is empty.
+    """
+
+    at: int
+    ending: Ending
+    within: int = 1_000_000
+    container: str = ""
+
+
 class Replicas(msgspec.Struct, frozen=True, kw_only=True):
     """A Deployment, DaemonSet or StatefulSet of ``count`` pods that run on and on.
 
     ``scale``: each so often the number of pods changes to another one within ``range``.
-    ``rollout``: each so often all pods are replaced by ones of a new template.
+    ``rollout``: each so often all pods are replaced by ones of a new template. ``resizes`` and
+    ``mass_ends`` happen once, at their times.
     """
 
     namespace: str
@@ -64,6 +84,8 @@ class Replicas(msgspec.Struct, frozen=True, kw_only=True):
     scale: Span | None = None
     rollout: Span | None = None
     mishaps: tuple[Mishap, ...] = ()
+    resizes: tuple[Resize, ...] = ()
+    mass_ends: tuple[MassEnd, ...] = ()
     host_network: bool = False
     restart_policy: RestartPolicy = "Always"
 
@@ -84,6 +106,10 @@ class Replicas(msgspec.Struct, frozen=True, kw_only=True):
             stage.start(run.scale(self.scale, self.range))
         if self.rollout is not None:
             stage.start(run.roll_out(self.rollout))
+        if self.resizes:
+            stage.start(run.resize(sorted(self.resizes, key=lambda one: one.at)))
+        for end in self.mass_ends:
+            stage.start(run.end_all(end))
 
 
 class _Running:
@@ -124,11 +150,32 @@ class _Running:
         while True:
             yield between(self._rng, every)
             sizes = [size for size in range(limits[0], limits[1] + 1) if size != len(self._pods)]
-            size = self._rng.choice(sizes)
-            while len(self._pods) < size:
-                self._stage.do(AddPod(self.add()))
-            while len(self._pods) > size:
-                self._stage.do(DeletePod(self._pods.pop().uid))
+            self._become(self._rng.choice(sizes))
+
+    def resize(self, resizes: list[Resize]) -> Steps[None]:
+        """To other numbers of pods, at their times."""
+        now = 0
+        for resize in resizes:
+            yield resize.at - now
+            now = resize.at
+            self._become(resize.count)
+
+    def end_all(self, end: MassEnd) -> Steps[None]:
+        """Every pod's process ends at nearly the same time."""
+        yield end.at
+        container = end.container or self._order.containers[0].name
+        ends = sorted((between(self._rng, (0, end.within)), pod.uid) for pod in self._pods)
+        since = 0
+        for delay, uid in ends:
+            yield delay - since
+            since = delay
+            self._stage.do(EndContainer(uid, container, end.ending))
+
+    def _become(self, size: int) -> None:
+        while len(self._pods) < size:
+            self._stage.do(AddPod(self.add()))
+        while len(self._pods) > size:
+            self._stage.do(DeletePod(self._pods.pop().uid))
 
     def roll_out(self, every: Span) -> Steps[None]:
         """A new template: a new pod comes first, then an old one goes, one after another."""

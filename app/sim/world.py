@@ -281,6 +281,10 @@ class World:
         container = self._containers.get(container_id)
         return container is not None and container.state == "running"
 
+    def everything(self) -> tuple[Container, ...]:
+        """All containers, oldest first; not a runtime's call."""
+        return tuple(self._containers.values())
+
     def pods(self) -> tuple[str, ...]:
         """The UIDs of all pods that have a sandbox; not a runtime's call."""
         return tuple(self._pods)

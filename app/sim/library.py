@@ -1,0 +1,100 @@
+"""The scenarios that come with plegscope, and files of the same kind from elsewhere."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from app.errors import ScenarioError
+from app.sim.explain import explain
+from app.sim.scenario import Scenario
+from app.sim.scenariofile import ScenarioFile
+from app.sim.units import Ns, Offset, parse_ns, parse_offset
+
+LARGEST = 256 * 1024
+"""Bytes of a scenario file."""
+
+SUFFIX = ".toml"
+NAME = re.compile(r"[a-z0-9-]+")
+
+
+def names() -> tuple[str, ...]:
+    """The names of the scenarios that come with plegscope."""
+    return tuple(sorted(one.name.removesuffix(SUFFIX) for one in _shipped()))
+
+
+def load(name_or_path: str) -> Scenario:
+    """The scenario of that name, or the one that a file describes.
+
+    Raises:
+        ScenarioError: there is none, or its file cannot be read or says something that cannot be.
+    """
+    if NAME.fullmatch(name_or_path) and name_or_path in names():
+        source = resources.files("app.sim") / "scenarios" / f"{name_or_path}{SUFFIX}"
+        return parse(source.read_text(encoding="utf-8"), name_or_path)
+    path = Path(name_or_path)
+    if not path.is_file():
+        raise ScenarioError(
+            f"{name_or_path!r} is neither a scenario nor a file: choose one of "
+            f"{', '.join(names())}, or give the path of a scenario file."
+        )
+    return parse(_read(path), path.stem, str(path))
+
+
+def parse(text: str, name: str, source: str = "") -> Scenario:
+    """The scenario that a file's text describes; ``source`` is what messages call the file.
+
+    Raises:
+        ScenarioError: something in it cannot be; says where, and what may stand there.
+    """
+    source = source or f"{name}{SUFFIX}"
+    try:
+        data = tomllib.loads(text)
+    except RecursionError:
+        raise ScenarioError(f"{source} is nested too deeply; take some of it out.") from None
+    except ValueError as error:
+        raise ScenarioError(f"{source} is not TOML: {error}. Correct that line.") from None
+    try:
+        read = msgspec.convert(data, ScenarioFile, dec_hook=_special)
+    except msgspec.ValidationError as error:
+        where, what = explain(error, data, ScenarioFile)
+        place = f"{source}: {where}: " if where else f"{source}: "
+        raise ScenarioError(f"{place}{what}. Correct it there.") from None
+    return read.scenario(name)
+
+
+def _shipped() -> Iterator[Traversable]:
+    folder = resources.files("app.sim") / "scenarios"
+    return (one for one in folder.iterdir() if one.name.endswith(SUFFIX))
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(LARGEST + 1)
+        if len(raw) > LARGEST:
+            raise ScenarioError(
+                f"{path} is larger than {LARGEST // 1024} KiB, which no scenario is; "
+                "give the path of a scenario file."
+            )
+        return raw.decode("utf-8")
+    except OSError as error:
+        raise ScenarioError(
+            f"{path} cannot be read ({error.strerror}); give the path of a file that can."
+        ) from error
+    except UnicodeDecodeError:
+        raise ScenarioError(f"{path} is no UTF-8 text; save it as UTF-8.") from None
+
+
+def _special(wanted: type, given: object) -> Any:
+    """The two kinds of numbers that are written as texts."""
+    if wanted is Ns:
+        return parse_ns(given if isinstance(given, str) else "")
+    if wanted is Offset:
+        return parse_offset(given if isinstance(given, str) else "")
+    raise NotImplementedError(f"a scenario file holds no {wanted}")

@@ -1,0 +1,257 @@
+"""The ``[[workload]]`` tables of a scenario file, and the workloads that they stand for."""
+
+from typing import Annotated, Literal, TypeAlias
+
+import msgspec
+
+from app.sim import pods
+from app.sim.catalogue import default_node
+from app.sim.filepart import Count, Image, Name, Part, known, ordered, recurring
+from app.sim.pods import ContainerSpec, Ending, Lifetime, RestartPolicy
+from app.sim.script import Workload
+from app.sim.units import Ns, Span, millis, seconds
+from app.sim.workloads import CronJob, MassEnd, Mishap, Replicas, Resize, TrainingGroup
+
+MOST_PODS = 1000
+"""Pods of one scenario at the same time: twice what a kubelet is ever asked to run."""
+
+EndingName = Literal["completed", "error", "oom-killed", "killed"]
+
+ENDINGS: dict[EndingName, Ending] = {
+    "completed": pods.COMPLETED,
+    "error": pods.ERROR,
+    "oom-killed": pods.OOM_KILLED,
+    "killed": pods.KILLED,
+}
+
+
+class ContainerPart(Part, frozen=True, kw_only=True):
+    """A container. Without ``runs`` its process never ends by itself; ``ends`` are the ways in
+    which it does, all equally likely. ``term``: how long it takes to heed SIGTERM."""
+
+    name: Name
+    image: Image = "registry.example/app:1"
+    runs: Span | None = None
+    ends: Annotated[tuple[EndingName, ...], msgspec.Meta(min_length=1, max_length=20)] = ("error",)
+    term: Span = (millis(60), millis(900))
+    ignores_term: bool = False
+
+    def __post_init__(self) -> None:
+        if self.runs is not None:
+            ordered("runs", self.runs)
+        ordered("term", self.term)
+
+    def spec(self) -> ContainerSpec:
+        """The container as the node knows it."""
+        lifetime = None
+        if self.runs is not None:
+            lifetime = Lifetime(self.runs, tuple(ENDINGS[one] for one in self.ends))
+        return ContainerSpec(
+            name=self.name,
+            image=self.image,
+            lifetime=lifetime,
+            term=None if self.ignores_term else self.term,
+        )
+
+
+class MishapPart(Part, frozen=True, kw_only=True):
+    """Again and again something befalls one of the pods: its process ends, or with
+    ``probe = true`` its liveness probes fail."""
+
+    every: Span
+    ending: EndingName = "error"
+    probe: bool = False
+    containers: Annotated[tuple[Name, ...], msgspec.Meta(max_length=50)] = ()
+    """Which containers (the first one, or all probes, when it is left out)."""
+
+    def __post_init__(self) -> None:
+        recurring("every", self.every)
+
+
+class ResizePart(Part, frozen=True, kw_only=True):
+    """At ``at`` the workload is scaled to ``count``."""
+
+    at: Ns
+    count: Count
+
+
+class MassEndPart(Part, frozen=True, kw_only=True):
+    """At ``at`` one process of every pod ends, all within ``within``."""
+
+    at: Ns
+    ending: EndingName = "error"
+    within: Ns = millis(1)
+    container: Name | None = None
+
+
+class WorkloadPart(Part, frozen=True, kw_only=True, tag_field="kind"):
+    """Something that puts pods on the node."""
+
+
+class DemoPart(WorkloadPart, frozen=True, kw_only=True, tag="demo"):
+    """The whole node of ``plegscope demo``."""
+
+    def workloads(self) -> tuple[Workload, ...]:
+        """The workloads this stands for."""
+        return default_node()
+
+    def most_pods(self) -> int:
+        """Pods at the same time, at most."""
+        return 40
+
+
+class ReplicasPart(WorkloadPart, frozen=True, kw_only=True, tag="replicas"):
+    """Pods that run on and on, there from the beginning; scaled, rolled out, ended.
+
+    ``range`` and ``scale_every``: each so often to another number of pods within the range.
+    """
+
+    name: Name
+    namespace: Name = "default"
+    controller: Literal["Deployment", "DaemonSet", "StatefulSet"] = "Deployment"
+    count: Count = 1
+    image: Image = "registry.example/app:1"
+    container: Annotated[tuple[ContainerPart, ...], msgspec.Meta(max_length=50)] = ()
+    restart_policy: RestartPolicy = "Always"
+    host_network: bool = False
+    range: tuple[Count, Count] | None = None
+    scale_every: Span | None = None
+    rollout_every: Span | None = None
+    mishap: Annotated[tuple[MishapPart, ...], msgspec.Meta(max_length=50)] = ()
+    resize: Annotated[tuple[ResizePart, ...], msgspec.Meta(max_length=500)] = ()
+    end_all: Annotated[tuple[MassEndPart, ...], msgspec.Meta(max_length=500)] = ()
+
+    def __post_init__(self) -> None:
+        if (self.range is None) != (self.scale_every is None):
+            raise ValueError("`range` and `scale_every` go together")
+        if self.range is not None and self.range[0] >= self.range[1]:
+            raise ValueError("`range` is the smallest and the largest number, such as [2, 4]")
+        if self.scale_every is not None:
+            recurring("scale_every", self.scale_every)
+        if self.rollout_every is not None:
+            recurring("rollout_every", self.rollout_every)
+        names = [one.name for one in self.container]
+        if len(set(names)) != len(names):
+            raise ValueError("two containers of a pod cannot have one name")
+        there = tuple(names) or (self.name,)
+        for mishap in self.mishap:
+            known(there, mishap.containers)
+        for end in self.end_all:
+            known(there, () if end.container is None else (end.container,))
+
+    def workloads(self) -> tuple[Workload, ...]:
+        """The workloads this stands for."""
+        parts = self.container or (ContainerPart(name=self.name, image=self.image),)
+        containers = tuple(one.spec() for one in parts)
+        return (
+            Replicas(
+                namespace=self.namespace,
+                name=self.name,
+                containers=containers,
+                kind=self.controller,
+                count=self.count,
+                range=self.range,
+                scale=self.scale_every,
+                rollout=self.rollout_every,
+                mishaps=tuple(self._mishap(one) for one in self.mishap),
+                resizes=tuple(Resize(at=one.at, count=one.count) for one in self.resize),
+                mass_ends=tuple(
+                    MassEnd(
+                        at=one.at,
+                        ending=ENDINGS[one.ending],
+                        within=one.within,
+                        container=one.container or "",
+                    )
+                    for one in self.end_all
+                ),
+                host_network=self.host_network,
+                restart_policy=self.restart_policy,
+            ),
+        )
+
+    def most_pods(self) -> int:
+        """Pods at the same time, at most."""
+        sizes = [self.count, *(one.count for one in self.resize)]
+        # A rollout has a new pod beside each old one for a moment.
+        return max(*sizes, self.range[1] if self.range else 0) + (self.rollout_every is not None)
+
+    def _mishap(self, part: MishapPart) -> Mishap:
+        names = tuple(one.name for one in self.container) or (self.name,)
+        ending = None if part.probe else ENDINGS[part.ending]
+        return Mishap(every=part.every, containers=part.containers or names, ending=ending)
+
+
+class CronJobPart(WorkloadPart, frozen=True, kw_only=True, tag="cron-job"):
+    """A job ``every`` so often that runs for ``runs``; of ten, ``failures`` fail once.
+
+    Its pods are deleted ``ttl`` after their end.
+    """
+
+    name: Name
+    namespace: Name = "default"
+    image: Image = "registry.example/job:1"
+    every: Span
+    runs: Span
+    failures: Annotated[int, msgspec.Meta(ge=0, le=10)] = 0
+    ttl: Ns = seconds(20)
+
+    def __post_init__(self) -> None:
+        recurring("every", self.every)
+        ordered("runs", self.runs)
+        overlap = (2 * self.runs[1] + seconds(3) + self.ttl) // self.every[0]
+        if overlap > MOST_PODS:
+            raise ValueError("so many jobs would run at once; give a longer `every`")
+
+    def workloads(self) -> tuple[Workload, ...]:
+        """The workloads this stands for."""
+        return (
+            CronJob(
+                namespace=self.namespace,
+                name=self.name,
+                image=self.image,
+                every=self.every,
+                runs=self.runs,
+                failures=self.failures,
+                ttl_ns=self.ttl,
+            ),
+        )
+
+    def most_pods(self) -> int:
+        """Pods at the same time, at most."""
+        return 2 * ((2 * self.runs[1] + seconds(3) + self.ttl) // self.every[0] + 1)
+
+
+class TrainingPart(WorkloadPart, frozen=True, kw_only=True, tag="training-group"):
+    """``size`` workers of a training job, one of which fails ``every`` so often; the others follow
+    within ``follow``."""
+
+    name: Name
+    namespace: Name = "default"
+    image: Image = "registry.example/trainer:1"
+    every: Span
+    size: Annotated[int, msgspec.Meta(ge=1, le=500)] = 4
+    follow: Span = (millis(30), millis(400))
+
+    def __post_init__(self) -> None:
+        recurring("every", self.every)
+        ordered("follow", self.follow)
+
+    def workloads(self) -> tuple[Workload, ...]:
+        """The workloads this stands for."""
+        return (
+            TrainingGroup(
+                namespace=self.namespace,
+                name=self.name,
+                image=self.image,
+                every=self.every,
+                size=self.size,
+                follow=self.follow,
+            ),
+        )
+
+    def most_pods(self) -> int:
+        """Pods at the same time, at most."""
+        return self.size
+
+
+AnyWorkload: TypeAlias = DemoPart | ReplicasPart | CronJobPart | TrainingPart

@@ -1,0 +1,1 @@
+"""``plegscope simulate`` and ``scenarios``: sessions in virtual time, without a server."""

@@ -1,0 +1,111 @@
+"""The commands: load, play, write, judge. Only this module writes to standard output."""
+
+import os
+import sys
+from contextlib import suppress
+from itertools import count
+from typing import BinaryIO
+
+import msgspec
+
+from app.engine.records import Record
+from app.errors import OutputError
+from app.settings import Settings
+from app.sim.account import Summary, play_to_end
+from app.sim.library import load, names
+from app.sim.virtual import VirtualSession
+from app.simulate.progress import Progress, silent
+from app.simulate.table import plain, table
+from app.simulate.verdict import verdict
+
+
+def scenarios() -> int:
+    """Print the scenarios that come with plegscope, one a line, the name first."""
+    known = names()
+    width = max(map(len, known))
+    for name in known:
+        sys.stdout.write(f"{name:{width}}  {plain(load(name).title)}\n")
+    return 0
+
+
+def simulate(settings: Settings) -> int:
+    """Play a scenario and print what it came to; returns the exit code.
+
+    0: the shadow knows the runtime as it is, or its profile is known not to. 1: it does not, which
+    must never be.
+
+    Raises:
+        ScenarioError: there is no such scenario.
+        OutputError: standard output cannot be written.
+    """
+    scenario = load(settings.scenario)
+    duration_ns = settings.duration_ns or scenario.duration_ns
+    lines = settings.output == "jsonl"
+    out = sys.stdout.buffer
+    progress = Progress(duration_ns) if _may_tell_progress(lines=lines) else silent
+    session = VirtualSession(
+        scenario,
+        seed=settings.seed,
+        profile=settings.profile,
+        on_record=_Lines(out).on_record if lines else None,
+    )
+    try:
+        summary = play_to_end(session, duration_ns, progress)
+        if isinstance(progress, Progress):
+            progress.clear()
+        _write(out, settings.output, scenario.shows, summary)
+        out.flush()
+    except OSError as error:
+        _leave(out)
+        if isinstance(error, BrokenPipeError):
+            # Whoever read has seen enough.
+            return 0
+        raise OutputError(
+            f"Standard output cannot be written ({error.strerror}): the result is not complete. "
+            "Make room, or write it elsewhere, and run it again."
+        ) from error
+    judged = verdict(summary)
+    if not judged.well:
+        sys.stderr.write(f"plegscope: {judged.text}\n")
+    return 0 if judged.well else 1
+
+
+class _Lines:
+    """Writes records as JSON lines, numbered from 1 as a journal numbers them."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self._numbers = count(1)
+        self._encoder = msgspec.json.Encoder()
+
+    def on_record(self, record: Record) -> None:
+        numbered = msgspec.structs.replace(record, seq=next(self._numbers))
+        self._out.write(self._encoder.encode(numbered) + b"\n")
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    """What ``--format json`` prints."""
+
+    settings: object
+    summary: Summary
+
+
+def _write(out: BinaryIO, output: str, shows: str, summary: Summary) -> None:
+    if output == "json":
+        answer = msgspec.json.encode(_Answer(summary.played, summary))
+        out.write(msgspec.json.format(answer, indent=2) + b"\n")
+    elif output == "jsonl":
+        out.write(msgspec.json.encode(summary) + b"\n")
+    else:
+        out.write(table(summary, shows).encode())
+
+
+def _leave(out: BinaryIO) -> None:
+    """Python flushes standard output once more at exit; let that not fail."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+
+
+def _may_tell_progress(*, lines: bool) -> bool:
+    """Only to a person, and not in between the records on the same terminal."""
+    return sys.stderr.isatty() and not (lines and sys.stdout.isatty())
