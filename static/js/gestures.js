@@ -18,6 +18,8 @@ export class Gestures {
     this.pointers = new Map();
     this.dragging = false;
     this.pinch = 0;
+    timeline.canvas.addEventListener("keydown", () => timeline.canvas.classList.remove("by-pointer"));
+    timeline.canvas.addEventListener("blur", () => timeline.canvas.classList.remove("by-pointer"));
     for (const surface of surfaces) {
       surface.addEventListener("pointerdown", (event) => this.#down(event, surface));
       surface.addEventListener("pointermove", (event) => this.#move(event));
@@ -55,6 +57,8 @@ export class Gestures {
       event.preventDefault();
       surface.setPointerCapture(event.pointerId);
     }
+    // A ring around the plot is for those who came by key.
+    this.timeline.canvas.classList.add("by-pointer");
     this.timeline.canvas.focus({ preventScroll: true });
   }
 

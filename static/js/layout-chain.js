@@ -29,9 +29,13 @@ export function layoutChain(scene, chain, lanes, rows, px) {
   const gap = 10 * em;
   const say = (/** @type {number} */ x, /** @type {number} */ y, /** @type {string} */ text, c = "text") => out.push({ k: "say", x: x + gap, y, text, c, align: "left" });
 
-  if (stop && ask) elbow(out, px(stop.t), tier.said, px(ask.t), tier.asked);
-  if (targeted && find && find.rec.relist === targeted.id) elbow(out, targeted.to === null ? Infinity : px(Math.min(targeted.to, find.t)), tier.asked, px(find.t), tier.found);
-  else if (stop && find) elbow(out, px(stop.t), tier.said, px(stop.t), tier.found);
+  if (stop && ask) elbow(out, px(stop.t), tier.said + 7 * em, px(ask.t), tier.asked - (targeted && targeted.from - ask.t < 1e3 ? 7 * em : 0));
+  // From below the cause to above the effect, so that the line lies on neither.
+  const half = 7 * em;
+  if (targeted && find && find.rec.relist === targeted.id) {
+    const x = targeted.to === null ? Infinity : px(Math.min(targeted.to, find.t));
+    elbow(out, x, tier.asked + half, x, tier.found - half);
+  } else if (stop && find) elbow(out, px(stop.t), tier.said + half, px(stop.t), tier.found - half);
 
   if (stop) {
     const { rec } = stop;

@@ -39,7 +39,7 @@ const layers = () => Array.from({ length: 13 }, () => []);
 
 /** @param {Scene} scene @returns {DrawList} */
 export function layout(scene) {
-  const { store, from, to, scale } = scene;
+  const { from, to, scale } = scene;
   const lanes = layers();
   const rows = layers();
   const px = (/** @type {number} */ t) => (t - from) * scale;

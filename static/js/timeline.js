@@ -38,6 +38,7 @@ export class Timeline {
     this.context = context;
     this.width = 0;
     this.height = 0;
+    this.ratio = 1;
     this.em = 1;
     this.narrow = false;
     /** @type {keyof typeof LANES} */
@@ -85,6 +86,7 @@ export class Timeline {
   #resize() {
     const box = this.canvas.getBoundingClientRect();
     const ratio = Math.min(3, devicePixelRatio || 1);
+    this.ratio = ratio;
     this.width = Math.max(1, box.width);
     this.height = Math.max(1, box.height);
     this.canvas.width = Math.round(this.width * ratio);
@@ -120,8 +122,13 @@ export class Timeline {
     const shown = frozen === null ? now : now + Math.min(clock.now() - now, view.span * 0.22);
     if (!(this.dirty || view.following || store.revision !== this.revision)) return false;
     if (this.canvas.offsetParent === null) return false;
-    const [from, to] = view.window(shown);
-    const scale = this.width / (to - from);
+    const [begin, end] = view.window(shown);
+    const scale = this.width / (end - begin);
+    // On whole device pixels all marks move together; a smaller move would show nothing.
+    const pixel = 1 / (scale * this.ratio);
+    const from = Math.floor(begin / pixel) * pixel;
+    const to = from + (end - begin);
+    if (!this.dirty && store.revision === this.revision && this.last?.from === from) return false;
     if (store.revision !== this.revision && this.selected !== null) this.chain = chainOf(store, this.selected);
     this.#arrange(now, from);
     const scroll = this.scroller.scrollTop;
@@ -193,7 +200,7 @@ export class Timeline {
 
   /** @returns {Item|null} */
   #cursorItem() {
-    if (this.cursor === null || document.activeElement !== this.canvas || !this.list) return null;
+    if (this.cursor === null || document.activeElement !== this.canvas || this.canvas.classList.contains("by-pointer") || !this.list) return null;
     for (const layers of [this.list.lanes, this.list.rows]) {
       for (let z = layers.length - 1; z >= 0; z -= 1) {
         const found = layers[z].find((item) => item.seq === this.cursor && item.k !== "tail");
