@@ -1,0 +1,74 @@
+"""plegscope's cost and speed, measured side by side on this machine.
+
+    a  CPU of watch at 10, 110 and 250 pods against a bare loop
+    b  event to ContainerDied; with the stream against polling
+    c  record to browsers: 1, 20 and 50 viewers
+    d  rounds of pods with and without watch
+    e  the engine's step against parsing a listing
+
+a, b and d need root on a Linux where the lab's containerd runs. All together take some minutes; a
+figure that misses its target does not change the exit code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from tests.bench import cost, fanout, latency, rounds, stepping
+from tests.bench.node import Node, say
+from tests.bench.report import Section, machine, verdict
+from tests.lab.errors import LabError, LabUnavailable
+
+MEASURES: dict[str, Callable[[Node], Section]] = {
+    "a": cost.measure,
+    "b": latency.measure,
+    "c": lambda _node: fanout.measure(),
+    "d": rounds.measure,
+    "e": lambda _node: stepping.measure(),
+}
+
+
+def chosen(text: str) -> list[str]:
+    """Letters with commas, in the order of the alphabet."""
+    letters = {word.strip() for word in text.split(",")}
+    if not letters <= MEASURES.keys():
+        raise argparse.ArgumentTypeError(f"choose from {', '.join(MEASURES)}, with commas")
+    return sorted(letters)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Measure and print; returns the exit code, which tells nothing of the figures."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.bench",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--only", type=chosen, default=list(MEASURES), metavar="a,b")
+    letters: list[str] = parser.parse_args(argv).only
+    began = time.monotonic()
+    print(machine(), flush=True)
+    sections: list[Section] = []
+    with Node() as node:
+        for letter in letters:
+            try:
+                section = MEASURES[letter](node)
+            except LabUnavailable as error:
+                print(f"\n({letter}) left out: {error}", flush=True)
+                continue
+            sections.append(section)
+            print(f"\n{section.text()}", flush=True)
+    say(f"took {time.monotonic() - began:.0f} s")
+    print(f"\n{verdict(sections)}")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except LabError as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,96 @@
+"""What a measurement hands back, and how it is printed."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+WIDTHS = (54, 15, 19)
+"""Columns: what was measured, the figure, its target."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line. ``met`` is None where there is no target."""
+
+    what: str
+    figure: str
+    target: str = ""
+    met: bool | None = None
+
+
+@dataclass
+class Section:
+    """What one measurement found. ``notes`` say how, in a line each."""
+
+    title: str
+    rows: list[Row] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, what: str, figure: str) -> None:
+        """A line without a target."""
+        self.rows.append(Row(what, figure))
+
+    def at_most(self, what: str, value: float, limit: float, unit: str, digits: int = 2) -> None:
+        """A line whose value must not be above ``limit``."""
+        figure, target = f"{value:.{digits}f} {unit}", f"at most {limit:g} {unit}"
+        self.rows.append(Row(what, figure, target, value <= limit))
+
+    def at_least(self, what: str, value: float, limit: float, unit: str) -> None:
+        """A line whose value must not be below ``limit``."""
+        self.rows.append(
+            Row(what, f"{value:.0f} {unit}", f"at least {limit:g} {unit}", value >= limit)
+        )
+
+    def text(self) -> str:
+        """The section as it is printed."""
+        lines = [self.title, "-" * len(self.title)]
+        lines += [f"  {note}" for note in self.notes]
+        for row in self.rows:
+            cells = (row.what, row.figure, row.target)
+            line = "  ".join(cell.ljust(width) for cell, width in zip(cells, WIDTHS, strict=True))
+            verdict = {True: "met", False: "MISSED", None: ""}[row.met]
+            lines.append(f"  {line}  {verdict}".rstrip())
+        return "\n".join(lines)
+
+
+def verdict(sections: Sequence[Section]) -> str:
+    """The closing line: how many targets were met, and which were not."""
+    rows = [row for section in sections for row in section.rows if row.met is not None]
+    missed = [row.what for row in rows if not row.met]
+    line = f"{len(rows) - len(missed)} of {len(rows)} targets met"
+    return f"{line}; missed: {'; '.join(missed)}" if missed else line
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    """The smallest value that at least ``percent`` of all are not above."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))]
+
+
+def median(values: Sequence[float]) -> float:
+    """The median."""
+    return statistics.median(values)
+
+
+def machine() -> str:
+    """What this ran on, in a line or two: the figures mean nothing elsewhere."""
+    model = "unknown processor"
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    loads = " ".join(f"{load:.1f}" for load in os.getloadavg())
+    parts = (
+        f"{os.cpu_count()} x {model}",
+        f"{platform.system()} {platform.release()}",
+        f"Python {platform.python_version()}",
+        *(f"{name} {version(name)}" for name in ("grpcio", "uvloop", "uvicorn")),
+        f"load before {loads}",
+    )
+    return ", ".join(parts)
