@@ -7,6 +7,8 @@ import pytest
 from app.engine.records import (
     Lifecycle,
     PodCached,
+    PodGone,
+    PodSeen,
     PodUncached,
     Record,
     RelistFinished,
@@ -163,6 +165,19 @@ def test_p5_a_held_pod_that_is_new_or_gone_is_not_published_either() -> None:
     stage.release("p")
     assert lifecycle(stage.relist()) == ["p Died c1", "p Removed c1"]
     assert stage.recorded() == {"q": {"c2": "running"}}
+
+
+def test_p5_a_pod_that_came_and_went_within_its_hold_is_forgotten_afterwards() -> None:
+    stage = two_running()
+    stage.hold("new")
+    stage.node.container("new", "c9")
+    assert [one.uid for one in of(stage.relist(), PodSeen)] == ["new"]
+    stage.node.remove_pod("new")
+    assert of(stage.relist(), PodGone) == []
+    stage.release("new")
+    told = stage.relist()
+    assert [one.uid for one in of(told, PodGone)] == ["new"]
+    assert published(told, "new") == []
 
 
 def test_p5_a_mark_waits_for_the_end_of_the_hold() -> None:
