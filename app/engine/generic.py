@@ -231,9 +231,7 @@ class GenericPleg:
         self._account(job, answer.calls)
         job.pods = group(answer.sandboxes, answer.containers, job.started)
         job.containers = len(answer.containers)
-        for pod in job.pods.values():
-            self.records.see(pod.uid, pod.name, pod.namespace)
-            self.records.ensure(pod.uid)
+        self.records.listed(job.pods)
         if job.scope == "global":
             self.health.listed(job.started, job.started_wall)
             self._covering = job.relist
@@ -299,7 +297,16 @@ class GenericPleg:
     # Reconciling
 
     def _advance(self, job: Job) -> None:
+        pods, records = job.pods or {}, self.records
+        old, marks = records.old, records.marks
+        # On a quiet node nearly all pods are as they were: those cost a comparison and no more. But
+        # where SyncPod plays a part, even a pod that did not change must be seen to be withheld.
+        nobody_syncs = not job.touched and not self.queue.suspended
         for uid in job.todo:
+            if nobody_syncs and uid not in marks:
+                pod, known = pods.get(uid), old.get(uid)
+                if pod is not None and known is not None and known.same_items(pod):
+                    continue
             if self._reconcile(job, uid):
                 return
         self._finish(job)

@@ -38,18 +38,17 @@ def group(
     for item in sandboxes:
         pod = pods.get(item.pod_uid)
         if pod is None:
-            pods[item.pod_uid] = pod = _pod(item, listed_t)
-            pod.created_at = item.created_at
+            pods[item.pod_uid] = pod = Pod(
+                item.pod_uid, item.pod_name, item.pod_namespace, listed_t, item.created_at
+            )
         elif item.created_at < pod.created_at:
             pod.created_at = item.created_at
         pod.sandboxes[item.id] = item
     for item in containers:
         pod = pods.get(item.pod_uid)
         if pod is None:
-            pods[item.pod_uid] = pod = _pod(item, listed_t)
+            pods[item.pod_uid] = pod = Pod(
+                item.pod_uid, item.pod_name, item.pod_namespace, listed_t
+            )
         pod.containers[item.id] = item
     return pods
-
-
-def _pod(item: Observation, listed_t: int) -> Pod:
-    return Pod(item.pod_uid, item.pod_name, item.pod_namespace, listed_t)

@@ -23,7 +23,8 @@ class PodRecords:
         self.old: dict[str, Pod | None] = {}
         """None: listed, but nothing of it has been published yet."""
         self._known: dict[str, int] = {}
-        self._reinspect: set[str] = set()
+        self.marks: set[str] = set()
+        """Pods that the next relist that reaches them inspects in any case."""
 
     def __len__(self) -> int:
         return sum(pod is not None for pod in self.old.values())
@@ -37,9 +38,14 @@ class PodRecords:
             PodSeen(t=self._out.t, wall=self._out.wall, uid=uid, name=name, namespace=namespace)
         )
 
-    def ensure(self, uid: str) -> None:
-        """A listed pod has a record, published or not."""
-        self.old.setdefault(uid, None)
+    def listed(self, pods: dict[str, Pod]) -> None:
+        """A listing shows these pods: each is named, and has a record, published or not."""
+        known, old = self._known, self.old
+        for uid, pod in pods.items():
+            if uid not in known:
+                self.see(uid, pod.name, pod.namespace)
+            if uid not in old:
+                old[uid] = None
 
     def drop_empty(self, uid: str) -> None:
         """A pod of which nothing was ever published is no longer listed."""
@@ -69,11 +75,11 @@ class PodRecords:
 
     def mark(self, uid: str) -> None:
         """The next relist that reaches this pod inspects it."""
-        self._reinspect.add(uid)
+        self.marks.add(uid)
 
     def take_mark(self, uid: str) -> bool:
         """Whether the pod was marked; the mark is gone afterwards."""
-        if uid not in self._reinspect:
+        if uid not in self.marks:
             return False
-        self._reinspect.remove(uid)
+        self.marks.remove(uid)
         return True

@@ -9,7 +9,12 @@ from collections import Counter
 from collections.abc import Iterable
 
 from app.engine.listing import Pod
-from app.engine.model import PodStatus
+from app.engine.model import PLEG_STATE, PodStatus, RuntimeState
+
+RUNNING: frozenset[RuntimeState] = frozenset(
+    word for word, state in PLEG_STATE.items() if state == "running"
+)
+"""The runtime's words for a sandbox that runs."""
 
 
 def gauges_of(pods: Iterable[Pod]) -> tuple[int, dict[str, int]]:
@@ -18,8 +23,12 @@ def gauges_of(pods: Iterable[Pod]) -> tuple[int, dict[str, int]]:
     running = 0
     for pod in pods:
         for item in pod.containers.values():
-            by_state[item.runtime_state] = by_state.get(item.runtime_state, 0) + 1
-        running += any(box.state == "running" for box in pod.sandboxes.values())
+            state = item.runtime_state
+            by_state[state] = by_state.get(state, 0) + 1
+        for box in pod.sandboxes.values():
+            if box.runtime_state in RUNNING:
+                running += 1
+                break
     return running, by_state
 
 

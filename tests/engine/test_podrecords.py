@@ -30,13 +30,22 @@ def test_a_pod_is_named_once() -> None:
     assert case.told() == (PodSeen(t=5, wall=5, uid="a", name="pod-a", namespace="demo"),)
 
 
+def test_a_listing_names_each_pod_once() -> None:
+    case = Case()
+    case.at(5)
+    for _ in range(2):
+        case.records.listed({"a": pod("a"), "b": pod("b")})
+    named = [(one.uid, one.name) for one in case.told() if isinstance(one, PodSeen)]
+    assert named == [("a", "pod-a"), ("b", "pod-b")]
+
+
 def test_a_listed_pod_has_a_record_that_counts_only_when_something_was_published() -> None:
     records = Case().records
-    records.ensure("a")
+    records.listed({"a": pod("a")})
     assert records.old == {"a": None}
     assert len(records) == 0
     records.advance("a", pod("a"))
-    records.ensure("a")
+    records.listed({"a": pod("a")})
     assert records.old == {"a": pod("a")}
     assert len(records) == 1
     records.advance("a", None)
@@ -46,7 +55,7 @@ def test_a_listed_pod_has_a_record_that_counts_only_when_something_was_published
 
 def test_a_record_without_contents_can_be_dropped_and_no_other() -> None:
     records = Case().records
-    records.ensure("a")
+    records.listed({"a": pod("a")})
     records.advance("b", pod("b"))
     for uid in ("a", "b", "c"):
         records.drop_empty(uid)
@@ -90,5 +99,6 @@ def test_d3_a_mark_is_set_once_and_taken_once() -> None:
     assert not records.take_mark("a")
     records.mark("a")
     records.mark("a")
+    assert records.marks == {"a"}
     assert records.take_mark("a")
     assert not records.take_mark("a")
