@@ -16,7 +16,7 @@ class Latencies(msgspec.Struct, frozen=True, kw_only=True):
     """Spans of durations; short ones are drawn more often."""
 
     listing: Span = (millis(0.4), millis(1.6))
-    """A list call, besides ``row_ns`` for each row of its answer."""
+    """A list call, besides ``row_ns`` for each container when it is of all pods."""
     row_ns: int = 16_000
     status: Span = (millis(0.5), millis(1.5))
     event: Span = (millis(0.4), millis(1.8))

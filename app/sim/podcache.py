@@ -18,6 +18,9 @@ from app.engine.records import (
     RelistStarted,
 )
 
+HEEDED = frozenset((CacheTimeMoved, PodCached, PodUncached, RelistFinished, RelistStarted))
+"""The kinds of records that change the cache."""
+
 
 class CacheEntry(msgspec.Struct, frozen=True):
     """What the cache holds of one pod; with ``error`` the inspection failed."""
@@ -42,6 +45,8 @@ class PodCacheView:
         Returns the UID of the pod whose entry has become newer by it, ``""`` when all have, None
         when none has.
         """
+        if type(record) not in HEEDED:
+            return None
         match record:
             case RelistStarted():
                 self._relist_t = record.t

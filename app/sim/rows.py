@@ -6,12 +6,10 @@ did not change. What ``convert`` makes of ``messages.py``'s output is what this 
 compares the two.
 """
 
-from app.engine.model import (
-    ContainerEvent,
-    ContainerStatus,
-    Observation,
-    SandboxStatus,
-)
+from collections.abc import Callable
+from typing import TypeVar
+
+from app.engine.model import ContainerEvent, ContainerStatus, Observation, SandboxStatus
 from app.sim.objects import Container, RuntimeEvent, Sandbox
 from app.sim.world import World
 
@@ -20,6 +18,7 @@ NAME = "io.kubernetes.pod.name"
 NAMESPACE = "io.kubernetes.pod.namespace"
 
 Rows = tuple[Observation, ...]
+L = TypeVar("L", Sandbox, Container)
 
 
 class Listing:
@@ -31,44 +30,37 @@ class Listing:
         self._containers: dict[str, Observation] = {}
 
     def sandboxes(self, uid: str | None) -> Rows:
-        """ListPodSandbox of all pods, or of one; a full listing forgets what is gone."""
-        known = self._sandboxes
+        """ListPodSandbox of all pods, or of one."""
         if uid is not None:
-            return tuple(self._sandbox(one) for one in self._world.pod_sandboxes(uid))
-        found = {}
-        for one in self._world.sandboxes():
-            row = known.get(one.id)
-            if row is None or row.runtime_state is not one.state:
-                row = sandbox_row(one)
-            found[one.id] = row
-        self._sandboxes = found
-        return tuple(found.values())
+            return _rows(self._world.pod_sandboxes(uid), self._sandboxes, sandbox_row)
+        rows = _rows(self._world.sandboxes(), self._sandboxes, sandbox_row)
+        _forget(self._sandboxes, rows)
+        return rows
 
     def containers(self, uid: str | None) -> Rows:
-        """ListContainers of all pods, or of one; a full listing forgets what is gone."""
-        known = self._containers
+        """ListContainers of all pods, or of one."""
         if uid is not None:
-            return tuple(self._container(one) for one in self._world.pod_containers(uid))
-        found = {}
-        for one in self._world.containers():
-            row = known.get(one.id)
-            if row is None or row.runtime_state is not one.state:
-                row = container_row(one)
-            found[one.id] = row
-        self._containers = found
-        return tuple(found.values())
+            return _rows(self._world.pod_containers(uid), self._containers, container_row)
+        rows = _rows(self._world.containers(), self._containers, container_row)
+        _forget(self._containers, rows)
+        return rows
 
-    def _sandbox(self, one: Sandbox) -> Observation:
-        row = self._sandboxes.get(one.id)
-        if row is None or row.runtime_state is not one.state:
-            self._sandboxes[one.id] = row = sandbox_row(one)
-        return row
 
-    def _container(self, one: Container) -> Observation:
-        row = self._containers.get(one.id)
+def _rows(listed: list[L], known: dict[str, Observation], make: Callable[[L], Observation]) -> Rows:
+    rows = []
+    for one in listed:
+        row = known.get(one.id)
         if row is None or row.runtime_state is not one.state:
-            self._containers[one.id] = row = container_row(one)
-        return row
+            known[one.id] = row = make(one)
+        rows.append(row)
+    return tuple(rows)
+
+
+def _forget(known: dict[str, Observation], listed: Rows) -> None:
+    """Once in a while, forget what is no longer listed."""
+    if len(known) > 2 * len(listed) + 64:
+        known.clear()
+        known.update((row.id, row) for row in listed)
 
 
 def sandbox_row(one: Sandbox) -> Observation:

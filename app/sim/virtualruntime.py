@@ -104,10 +104,10 @@ class VirtualRuntime:
         try:
             # In this order, as kuberuntime: what is made in between shows up without its sandbox.
             sandboxes = yield from self._list_call(
-                "ListPodSandbox", lambda: self._rows.sandboxes(wanted.uid), costs
+                "ListPodSandbox", self._rows.sandboxes, wanted.uid, costs
             )
             containers = yield from self._list_call(
-                "ListContainers", lambda: self._rows.containers(wanted.uid), costs
+                "ListContainers", self._rows.containers, wanted.uid, costs
             )
         except _CallFailed as failure:
             self.failed += 1
@@ -133,22 +133,30 @@ class VirtualRuntime:
         )
 
     def _list_call(
-        self, method: str, look: Callable[[], Rows], costs: list[CallCost]
+        self,
+        method: str,
+        look: Callable[[str | None], Rows],
+        uid: str | None,
+        costs: list[CallCost],
     ) -> Steps[Rows]:
         began = self._agenda.clock.mono()
         self.calls[method] += 1
         rows: Rows = ()
         try:
             takes = self._list_draw.of(self._latencies.listing)
+            if uid is None:
+                takes += self._world.count * self._latencies.row_ns
             yield from self._answered(began, takes, listing=True)
             for failing in self._plan.at_work(ListsFail):
                 if failing.strikes(failing.fault.share):
                     raise _CallFailed(failing.fault.error)
-            rows = look()
-            # The answer is of this moment, and older when it is here.
-            yield len(rows) * self._latencies.row_ns + self._slowed()
-            if self._availability.state == "down":
-                raise _CallFailed(DOWN)
+            rows = look(uid)
+            slowed = self._slowed()
+            if slowed:
+                # The answer is of this moment, and old when it is here.
+                yield slowed
+                if self._availability.state == "down":
+                    raise _CallFailed(DOWN)
         finally:
             costs.append(CallCost(method, self._agenda.clock.mono() - began))
         return rows

@@ -30,6 +30,8 @@ class Owner(Protocol):
     seed: int
     retry_ns: int
     """Pause before a failed sync is tried again, unless a back-off says otherwise."""
+    waiting: dict[str, None]
+    """UIDs of the pods whose worker waits for a fresh cache entry."""
 
     def feed(self, happened: Input) -> None:
         """Hand an input to the engine."""
@@ -90,13 +92,12 @@ class PodWorker:
             self._begin(self._terminate())
         elif self.phase == "terminated" and self.deleted:
             self._begin(self._collect())
-        elif (
-            self.phase == "syncing"
-            and self._pending
-            and owner.cache.newer_than(self.pod.uid, self._last_sync_t)
-        ):
-            self._pending = False
-            self._begin(self._sync())
+        elif self.phase == "syncing" and self._pending:
+            if owner.cache.newer_than(self.pod.uid, self._last_sync_t):
+                self._pending = False
+                self._begin(self._sync())
+            else:
+                owner.waiting[self.pod.uid] = None
 
     def _begin(self, steps: Steps[None]) -> None:
         self._process = self._owner.agenda.start(steps)

@@ -76,6 +76,8 @@ class PodWorkers:
             availability=self.runtime,
         )
         self._pods: dict[str, PodWorker] = {}
+        self.waiting: dict[str, None] = {}
+        """UIDs of the pods whose worker waits for a fresh cache entry."""
 
     # ----------------------------------------------------------- what the API server orders
 
@@ -125,7 +127,7 @@ class PodWorkers:
         fresher = self.cache.on_record(record)
         if fresher == "":
             self.agenda.after(0, self._wake_all)
-        elif fresher is not None:
+        elif fresher is not None and fresher in self.waiting:
             self.agenda.after(0, lambda: self._wake(fresher))
         if isinstance(record, Lifecycle) and record.delivery == "sent":
             self.agenda.after(0, lambda: self._sync_loop(record))
@@ -189,10 +191,13 @@ class PodWorkers:
         )
 
     def _wake_all(self) -> None:
-        for worker in tuple(self._pods.values()):
-            worker.go_on()
+        # Who still has to wait enters again.
+        waiting, self.waiting = self.waiting, {}
+        for uid in waiting:
+            self._wake(uid)
 
     def _wake(self, uid: str) -> None:
+        self.waiting.pop(uid, None)
         worker = self._pods.get(uid)
         if worker is not None:
             worker.go_on()
