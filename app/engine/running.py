@@ -5,7 +5,7 @@ a series of its own. Sources: kubelet pleg/generic.go ``updateRunningPodAndConta
 pleg/evented.go 1.26 to 1.36 ``updateRunningPodMetric`` and ``updateRunningContainerMetric``.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from app.engine.listing import Pod
@@ -19,17 +19,16 @@ RUNNING: frozenset[RuntimeState] = frozenset(
 
 def gauges_of(pods: Iterable[Pod]) -> tuple[int, dict[str, int]]:
     """(Pods with a running sandbox, containers by state); a state that is not listed is absent."""
-    by_state: dict[str, int] = {}
+    by_state: defaultdict[str, int] = defaultdict(int)
     running = 0
     for pod in pods:
         for item in pod.containers.values():
-            state = item.runtime_state
-            by_state[state] = by_state.get(state, 0) + 1
+            by_state[item.runtime_state] += 1
         for box in pod.sandboxes.values():
             if box.runtime_state in RUNNING:
                 running += 1
                 break
-    return running, by_state
+    return running, dict(by_state)
 
 
 def gauges_moved(cached: PodStatus, told: PodStatus) -> tuple[int, dict[str, int]]:
