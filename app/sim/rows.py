@@ -6,9 +6,6 @@ did not change. What ``convert`` makes of ``messages.py``'s output is what this 
 compares the two.
 """
 
-from collections.abc import Callable
-from typing import TypeVar
-
 from app.engine.model import ContainerEvent, ContainerStatus, Observation, SandboxStatus
 from app.sim.objects import Container, RuntimeEvent, Sandbox
 from app.sim.world import World
@@ -18,49 +15,54 @@ NAME = "io.kubernetes.pod.name"
 NAMESPACE = "io.kubernetes.pod.namespace"
 
 Rows = tuple[Observation, ...]
-L = TypeVar("L", Sandbox, Container)
 
 
 class Listing:
-    """The rows of listings, the same object for a row whose state did not change."""
+    """The rows of a world's listings, the same object for a row whose state did not change.
+
+    Follows the world's changes, so that a listing of a quiet node costs nothing but the copying.
+    """
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._sandboxes: dict[str, Observation] = {}
-        self._containers: dict[str, Observation] = {}
+        self._sandboxes = {one.id: sandbox_row(one) for one in world.sandboxes()}
+        self._containers = {one.id: container_row(one) for one in world.containers()}
+        self._changed: dict[str, None] = {}
+        world.on_change.append(self._note)
 
     def sandboxes(self, uid: str | None) -> Rows:
         """ListPodSandbox of all pods, or of one."""
+        self._catch_up()
         if uid is not None:
-            return _rows(self._world.pod_sandboxes(uid), self._sandboxes, sandbox_row)
-        rows = _rows(self._world.sandboxes(), self._sandboxes, sandbox_row)
-        _forget(self._sandboxes, rows)
-        return rows
+            return tuple(self._sandboxes[one.id] for one in self._world.pod_sandboxes(uid))
+        return tuple(self._world.listing_order(list(self._sandboxes.values())))
 
     def containers(self, uid: str | None) -> Rows:
         """ListContainers of all pods, or of one."""
+        self._catch_up()
         if uid is not None:
-            return _rows(self._world.pod_containers(uid), self._containers, container_row)
-        rows = _rows(self._world.containers(), self._containers, container_row)
-        _forget(self._containers, rows)
-        return rows
+            return tuple(self._containers[one.id] for one in self._world.pod_containers(uid))
+        return tuple(self._world.listing_order(list(self._containers.values())))
+
+    def _note(self, item_id: str) -> None:
+        self._changed[item_id] = None
+
+    def _catch_up(self) -> None:
+        for item_id in self._changed:
+            one = self._world.look_up(item_id)
+            if isinstance(one, Sandbox):
+                self._sandboxes[item_id] = _kept(self._sandboxes.get(item_id), sandbox_row(one))
+            elif one is not None:
+                self._containers[item_id] = _kept(self._containers.get(item_id), container_row(one))
+            else:
+                self._sandboxes.pop(item_id, None)
+                self._containers.pop(item_id, None)
+        self._changed.clear()
 
 
-def _rows(listed: list[L], known: dict[str, Observation], make: Callable[[L], Observation]) -> Rows:
-    rows = []
-    for one in listed:
-        row = known.get(one.id)
-        if row is None or row.runtime_state is not one.state:
-            known[one.id] = row = make(one)
-        rows.append(row)
-    return tuple(rows)
-
-
-def _forget(known: dict[str, Observation], listed: Rows) -> None:
-    """Once in a while, forget what is no longer listed."""
-    if len(known) > 2 * len(listed) + 64:
-        known.clear()
-        known.update((row.id, row) for row in listed)
+def _kept(known: Observation | None, row: Observation) -> Observation:
+    """The known object, if it says the same."""
+    return known if known == row else row
 
 
 def sandbox_row(one: Sandbox) -> Observation:

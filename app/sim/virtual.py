@@ -98,6 +98,9 @@ class VirtualSession:
         self._stepping = False
         self._listed_t = -1
         """Start of the newest global relist that ended well and withheld nothing."""
+        self._changed_t = 0
+        """When the world last changed."""
+        self.world.on_change.append(self._note_change)
 
     # The session's life
 
@@ -141,12 +144,10 @@ class VirtualSession:
         self._note("info", HELD)
         slow = self.engine.state(self.clock.mono()).period_ns > 60 * SECOND
         limit = self.clock.mono() + (SETTLE_SLOW_NS if slow else SETTLE_NS)
-        version, still_since = self.world.version, self.clock.mono()
+        self._changed_t = self.clock.mono()
         while (t := self.agenda.next_time()) is not None and t <= limit:
             self.run_until(t)
-            if self.world.version != version:
-                version, still_since = self.world.version, t
-            if self._listed_t >= still_since and self._idle():
+            if self._listed_t >= self._changed_t and self._idle():
                 return True
         return False
 
@@ -198,6 +199,9 @@ class VirtualSession:
     def _publish(self, told: RuntimeEvent) -> None:
         self.ledger.told(told, self.clock.mono())
         self.runtime.stream.publish(told)
+
+    def _note_change(self, _item_id: str) -> None:
+        self._changed_t = self.clock.mono()
 
     def _fire(self, wake: WakeAt) -> None:
         t, wall = self._now()

@@ -53,6 +53,7 @@ class _Named(Protocol):
 
 
 N = TypeVar("N", bound=_Named)
+T = TypeVar("T")
 
 
 class World:
@@ -78,8 +79,8 @@ class World:
         self._pods: dict[str, list[str]] = {}
         """Pod UID -> ids of its sandboxes, oldest first."""
         self._names = Names(seed)
-        self.version = 0
-        """Another number whenever something that a list shows has changed."""
+        self.on_change: list[Callable[[str], None]] = []
+        """Called with the id of each sandbox or container that a list now shows otherwise."""
 
     # ------------------------------------------------------------------ operations
 
@@ -97,7 +98,7 @@ class World:
         self._sandboxes[sandbox.id] = sandbox
         self._inside[sandbox.id] = []
         self._pods.setdefault(config.uid, []).append(sandbox.id)
-        self.version += 1
+        self._touch(sandbox.id)
         for kind in self.rules.sandbox_run:
             self._tell(kind, sandbox.id, sandbox, now)
         return sandbox
@@ -118,7 +119,7 @@ class World:
         container = Container(self._names.reserve(name, now), sandbox.id, config, "created", now)
         self._containers[container.id] = container
         self._inside[sandbox.id].append(container.id)
-        self.version += 1
+        self._touch(container.id)
         self._tell("created", container.id, sandbox, now)
         return container
 
@@ -145,7 +146,7 @@ class World:
             message=message,
         )
         self._containers[container.id] = failed
-        self.version += 1
+        self._touch(container.id)
         return failed
 
     def exit_container(
@@ -177,7 +178,7 @@ class World:
             container, state="exited", finished_at=now, exit_code=255, reason="Unknown"
         )
         self._containers[container.id] = lost
-        self.version += 1
+        self._touch(container.id)
         return lost
 
     def remove_container(self, container_id: str, now: int) -> None:
@@ -191,7 +192,7 @@ class World:
         self._kill(container, now)
         del self._containers[container_id]
         self._inside[container.sandbox_id].remove(container_id)
-        self.version += 1
+        self._touch(container_id)
         self._names.release(container_id)
         self._tell("deleted", container_id, self._sandboxes[container.sandbox_id], now)
 
@@ -222,7 +223,7 @@ class World:
         stopped = msgspec.structs.replace(sandbox, state="notready", ip="")
         if sandbox.state == "notready":
             self._sandboxes[sandbox.id] = stopped
-            self.version += 1
+            self._touch(sandbox.id)
             return stopped
         return self._change_sandbox(stopped, now)
 
@@ -241,7 +242,7 @@ class World:
         self._pods[sandbox.config.uid].remove(sandbox_id)
         if not self._pods[sandbox.config.uid]:
             del self._pods[sandbox.config.uid]
-        self.version += 1
+        self._touch(sandbox_id)
         self._names.release(sandbox_id)
         claimed = self.rules.removed_created_at
         if claimed is not None:
@@ -309,7 +310,19 @@ class World:
             for container_id in self._inside[sandbox_id]
         ]
 
+    def look_up(self, item_id: str) -> Sandbox | Container | None:
+        """The sandbox or container of exactly this id; not a runtime's call."""
+        return self._sandboxes.get(item_id) or self._containers.get(item_id)
+
+    def listing_order(self, items: list[T]) -> list[T]:
+        """These in the order in which a list would give them; not a runtime's call."""
+        return self._in_order(items, self._list_order)
+
     # --------------------------------------------------------------------- helpers
+
+    def _touch(self, item_id: str) -> None:
+        for call in self.on_change:
+            call(item_id)
 
     def _take_address(self) -> str:
         try:
@@ -337,13 +350,13 @@ class World:
 
     def _change(self, container: Container, kind: EventKind, now: int) -> Container:
         self._containers[container.id] = container
-        self.version += 1
+        self._touch(container.id)
         self._tell(kind, container.id, self._sandboxes[container.sandbox_id], now)
         return container
 
     def _change_sandbox(self, sandbox: Sandbox, now: int) -> Sandbox:
         self._sandboxes[sandbox.id] = sandbox
-        self.version += 1
+        self._touch(sandbox.id)
         self._tell("stopped", sandbox.id, sandbox, now)
         return sandbox
 
@@ -352,7 +365,7 @@ class World:
         statuses = tuple(self._in_order(inside, self._event_order))
         self._publish(RuntimeEvent(kind, container_id, now, sandbox, statuses))
 
-    def _in_order(self, items: list[N], rng: Random) -> list[N]:
+    def _in_order(self, items: list[T], rng: Random) -> list[T]:
         if not self.rules.random_order:
             return items
         if len(items) <= FEW:
