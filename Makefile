@@ -10,7 +10,7 @@ SETUP := $(PYTHON) .ci/setup_env.py
 UV := uv==0.13.9
 
 .DEFAULT_GOAL := help
-.PHONY: help python demo test bench lint format lock wheel clean
+.PHONY: help python demo test conformance bench lint format lock wheel clean
 
 help: ## List the commands
 	@echo "plegscope: watch a node's Pod Lifecycle Event Generator at work"
@@ -32,6 +32,10 @@ demo: python ## Start a simulated node and its dashboard on 127.0.0.1
 test: python ## Run every check and test; ONLY='lint unit' runs some of them
 	@$(SETUP) test
 	@exec $(BIN)/python .ci/run_tests.py $(ONLY)
+
+conformance: python ## Run the checklist of PLEG behaviours; ARGS='A K4' runs some of it
+	@$(SETUP) test
+	@exec $(BIN)/python -m tests.conformance $(ARGS)
 
 bench: python ## Measure against a bare loop on a real runtime, as ratios
 	@$(SETUP) test

@@ -14,12 +14,14 @@ from app.cri.convert import Interner
 from app.cri.pb import cri_pb2
 from app.engine.effects import InspectPod, ListPods
 from app.engine.inputs import PodInspected, PodInspectFailed, PodsListed, PodsListFailed
+from app.engine.listing import Pod, group
 from tests.cri.fakes import (
     FakeRuntime,
     Refuse,
     container,
     container_status,
     containers,
+    labels,
     sandbox,
     sandbox_status,
     sandboxes,
@@ -77,6 +79,31 @@ async def test_one_pods_list_forgets_no_other(
     assert dict(request.filter.label_selector) == {"io.kubernetes.pod.uid": "u1"}
 
 
+async def test_n2_n3_a_pod_listed_alone_is_what_the_list_of_all_has_of_it(
+    client: CriClient, runtime: FakeRuntime, clock: RealClock, rows: Interner
+) -> None:
+    boxes = [sandbox(n, labels=labels(n)) for n in (1, 2)]
+    inside = [container(1), container(2), container(1, id="c9")]
+
+    async def only_boxes(request: bytes) -> cri_pb2.ListPodSandboxResponse:
+        wanted = cri_pb2.ListPodSandboxRequest.FromString(request).filter.label_selector
+        return sandboxes(*(box for box in boxes if wanted.items() <= box.labels.items()))
+
+    async def only_inside(request: bytes) -> cri_pb2.ListContainersResponse:
+        wanted = cri_pb2.ListContainersRequest.FromString(request).filter.label_selector
+        return containers(*(one for one in inside if wanted.items() <= one.labels.items()))
+
+    runtime.answers |= {"ListPodSandbox": only_boxes, "ListContainers": only_inside}
+    pods: dict[str | None, dict[str, Pod]] = {}
+    for call, uid in enumerate((None, "u1", "u2", "u3")):
+        listed = await list_pods(client, rows, clock, ListPods(call=call, uid=uid))
+        assert isinstance(listed, PodsListed)
+        pods[uid] = group(listed.sandboxes, listed.containers, 0)
+    assert pods["u1"] | pods["u2"] == pods[None]
+    assert set(pods[None]["u1"].containers) == {"c1", "c9"}
+    assert pods["u3"] == {}
+
+
 async def test_a_failed_first_list_saves_the_second(
     client: CriClient, runtime: FakeRuntime, clock: RealClock, rows: Interner
 ) -> None:
@@ -115,7 +142,7 @@ async def test_a_fault_of_our_own_is_a_failed_list(
 # Inspections
 
 
-async def test_inspects_in_the_effects_order(
+async def test_n9_inspects_in_the_effects_order_and_lists_nothing(
     client: CriClient, runtime: FakeRuntime, clock: RealClock
 ) -> None:
     runtime.answers["PodSandboxStatus"] = sandbox_status(1)
@@ -142,7 +169,7 @@ async def test_inspects_in_the_effects_order(
     ]
 
 
-async def test_what_is_gone_is_left_out(
+async def test_n6_n7_what_is_gone_is_left_out(
     client: CriClient, runtime: FakeRuntime, clock: RealClock
 ) -> None:
     runtime.answers["PodSandboxStatus"] = Refuse(Code.NOT_FOUND, "no such sandbox")
@@ -167,7 +194,7 @@ async def test_nothing_to_inspect_makes_no_call(
     assert runtime.asked == []
 
 
-async def test_another_error_is_the_answer(
+async def test_n8_another_error_is_the_answer(
     client: CriClient, runtime: FakeRuntime, clock: RealClock
 ) -> None:
     runtime.answers["PodSandboxStatus"] = sandbox_status(1)

@@ -45,7 +45,7 @@ class Gate:
         return self._answer
 
 
-async def test_lists_everything_or_one_pod(client: CriClient, runtime: FakeRuntime) -> None:
+async def test_n13_lists_everything_or_one_pod(client: CriClient, runtime: FakeRuntime) -> None:
     runtime.answers["ListPodSandbox"] = sandboxes(sandbox(1), sandbox(2))
     runtime.answers["ListContainers"] = containers(container(1))
     assert [row.id for row in (await client.list_pod_sandbox()).items] == ["s1", "s2"]

@@ -204,7 +204,7 @@ def test_a_status_of_an_exited_container() -> None:
 
 
 @pytest.mark.parametrize("state", [cri_pb2.CONTAINER_RUNNING, cri_pb2.CONTAINER_UNKNOWN, 9])
-def test_how_it_ended_counts_only_once_it_has_exited(state: int) -> None:
+def test_n14_how_it_ended_counts_only_once_it_has_exited(state: int) -> None:
     status = convert.container_status(container_status(1, state))
     assert (status.exit_code, status.reason, status.message) == (None, "", "")
     assert status.finished_at == 0

@@ -102,7 +102,7 @@ async def test_a_runtime_without_events(
     assert client.counts["GetContainerEvents"].failed == 1
 
 
-async def test_a_runtime_whose_events_are_switched_off(
+async def test_o9_a_runtime_whose_events_are_switched_off(
     client: CriClient, runtime: FakeRuntime, clock: RealClock, inputs: Inputs
 ) -> None:
     runtime.refuse_events = Refuse(Code.OK)

@@ -713,7 +713,7 @@ def test_h19_one_relist_at_a_time() -> None:
         assert running in (0, 1)
 
 
-def test_h20_a_targeted_relist_of_a_pod_that_is_gone_changes_nothing() -> None:
+def test_h20_n3_a_targeted_relist_of_a_pod_that_is_gone_changes_nothing() -> None:
     stage = started(c1="running")
     stage.run(0.1)
     stage.node.remove_pod("p")

@@ -291,7 +291,7 @@ def test_a_stop_event_younger_than_the_list_is_not_refuted_by_it() -> None:
     assert (told.event, told.source) == (1, "evented_pleg")
 
 
-def test_a4_a_stop_event_explains_deaths_of_its_own_pod_only() -> None:
+def test_a_stop_event_explains_deaths_of_its_own_pod_only() -> None:
     stage = Stage()
     stage.node.container("p", "c1")
     stage.node.container("q", "c1")

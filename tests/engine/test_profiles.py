@@ -187,3 +187,19 @@ def test_c12_what_a_status_is_stamped_with(profile: str, after_the_list: bool) -
 def test_an_event_without_a_uid_names_no_pod() -> None:
     stage = running("1.37")
     assert of(stage.stopped("", "c1"), PodSeen) == []
+
+
+@pytest.mark.parametrize("profile", NO_LEGACY)
+def test_h28_a_running_engines_period_and_threshold_stay(profile: str) -> None:
+    stage = running(profile)
+    for name in ("period_ns", "threshold_ns"):
+        with pytest.raises(AttributeError):
+            setattr(stage.engine.settings, name, 5)
+    stage.start()
+    stage.stream_ends("error")
+    stage.probe("relist_only")
+    stage.probe("join")
+    stage.run(20)
+    state = stage.state()
+    assert (state.period_ns, state.pace_ns) == (SECOND, SECOND)
+    assert state.health.threshold_ns == 180 * SECOND

@@ -448,7 +448,7 @@ def test_a_failed_global_relist_changes_nothing_about_what_is_covered() -> None:
 # Full queues, odd orders, shutdown
 
 
-def test_p23_a_release_into_a_full_queue_is_dropped_and_polling_finds_it() -> None:
+def test_p2_p23_a_release_into_a_full_queue_is_dropped_and_polling_finds_it() -> None:
     stage = two_running(by_hand=True, capacity=1)
     stage.hold("p")
     stage.node.exit("p", "c1", 1)

@@ -75,7 +75,7 @@ async def test_what_was_told_to_nobody_goes_to_the_next_subscriber_only(
         assert await is_silent(second)
 
 
-async def test_a_backlog_older_than_five_minutes_is_not_told(
+async def test_o10_a_backlog_older_than_five_minutes_is_not_told(
     hub: EventHub, clock: VirtualClock
 ) -> None:
     tell(hub, clock, "old")

@@ -228,7 +228,7 @@ async def test_what_would_change_the_node_does_not_exist(client: Client, method:
 # --------------------------------------------------------------------------------- the stream
 
 
-async def test_two_subscribers_hear_the_same(node: Node, client: Client) -> None:
+async def test_o1_two_subscribers_hear_the_same(node: Node, client: Client) -> None:
     async with node.client() as other:
         one, two = client.events(), other.events()
         await node.subscribed(2)
@@ -307,7 +307,7 @@ async def test_the_servers_end_ends_the_stream(node: Node, client: Client) -> No
     await node.subscribed(0)
 
 
-async def test_what_happened_before_the_first_subscriber_comes_first(
+async def test_o10_what_happened_before_the_first_subscriber_comes_first(
     node: Node, client: Client
 ) -> None:
     node.blink(0)

@@ -76,10 +76,11 @@ def test_a_pods_life_tells_four_events_of_each_in_order(lab: Lab) -> None:
     ]
 
 
-def test_stopping_a_sandbox_stops_what_runs_in_it_first(lab: Lab) -> None:
+def test_o7_stopping_a_sandbox_stops_what_runs_in_it_first(lab: Lab) -> None:
     app, proxy = lab.running(), lab.running(SIDECAR)
     lab.told()
     lab.world.stop_sandbox(app.sandbox_id, 200)
+    assert lab.events[-1].sandbox.state == "notready"
     assert lab.told() == [
         ("stopped", app.id),
         ("stopped", proxy.id),
@@ -153,13 +154,15 @@ def test_stop_and_remove_may_be_repeated(lab: Lab) -> None:
 # --------------------------------------------------------------------------------- payloads
 
 
-def test_events_of_a_starting_sandbox_carry_it_ready_and_without_containers(lab: Lab) -> None:
+def test_o2_events_of_a_starting_sandbox_carry_it_ready_and_without_containers(
+    lab: Lab,
+) -> None:
     sandbox = lab.world.run_sandbox(POD, 1)
     assert [(event.sandbox, event.containers) for event in lab.events] == [(sandbox, ())] * 2
     assert sandbox.state == "ready"
 
 
-def test_type_and_carried_state_agree(lab: Lab) -> None:
+def test_o3_o4_o5_type_and_carried_state_agree(lab: Lab) -> None:
     app = lab.running()
     lab.world.exit_container(app.id, 1, "Error", 130, 140)
     carried = {
@@ -177,7 +180,7 @@ def test_an_event_carries_every_container_of_the_pod_ended_ones_included(lab: La
     assert {one.id for one in lab.events[-1].containers} == {first.id, second.id}
 
 
-def test_a_deleted_container_is_not_in_its_own_event(lab: Lab) -> None:
+def test_o6_a_deleted_container_is_not_in_its_own_event(lab: Lab) -> None:
     app, proxy = lab.running(), lab.running(SIDECAR)
     lab.world.exit_container(app.id, 0, "Completed", 130, 131)
     lab.world.remove_container(app.id, 140)
@@ -186,7 +189,7 @@ def test_a_deleted_container_is_not_in_its_own_event(lab: Lab) -> None:
     assert [one.id for one in last.containers] == [proxy.id]
 
 
-def test_a_sandboxs_last_event_has_gos_zero_time(lab: Lab) -> None:
+def test_o8_a_sandboxs_last_event_has_gos_zero_time(lab: Lab) -> None:
     sandbox = lab.world.run_sandbox(POD, 1)
     lab.world.stop_sandbox(sandbox.id, 2)
     lab.world.remove_sandbox(sandbox.id, 3)
