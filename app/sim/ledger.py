@@ -40,9 +40,12 @@ class _Book:
         self.by_source: dict[str, Durations] = {}
 
     def enter(self, container_id: str, t: int) -> None:
-        if container_id not in self.open and container_id not in self._closed:
+        if not self.knows(container_id):
             self.happened += 1
             self.open[container_id] = t
+
+    def knows(self, container_id: str) -> bool:
+        return container_id in self.open or container_id in self._closed
 
     def find(self, record: Lifecycle) -> None:
         container_id = record.container_id
@@ -98,7 +101,9 @@ class Ledger:
         if record.is_sandbox:
             return
         if record.type == "ContainerDied":
-            self._ends.find(record)
+            # One that was created and removed without having run counts as died in PLEG's table.
+            if self._starts.knows(record.container_id):
+                self._ends.find(record)
         elif record.type == "ContainerStarted":
             self._starts.find(record)
 

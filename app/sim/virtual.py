@@ -213,6 +213,8 @@ class VirtualSession:
             appointment.cancel()
 
     def _idle(self) -> bool:
+        if self.workers.processes.unnoticed:
+            return False
         state = self.engine.state(self.clock.mono())
         queue = state.queue
         return state.running is None and not (queue.length or queue.held or queue.suspended)

@@ -6,7 +6,8 @@ runtime's availability says. Everything it draws comes from generators of its ow
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from app.engine.effects import CloseStream, Effect, InspectPod, ListPods, OpenStream
 from app.engine.inputs import Input, PodInspected, PodInspectFailed, PodsListed, PodsListFailed
@@ -14,13 +15,15 @@ from app.engine.model import CallCost, ContainerStatus, SandboxStatus
 from app.sim.agenda import Agenda, Steps
 from app.sim.availability import DOWN, Availability
 from app.sim.chance import between, generator
-from app.sim.faultplan import FaultPlan
+from app.sim.faultplan import ActiveFault, FaultPlan
 from app.sim.faults import (
     InspectionsFail,
     InspectionsSlow,
     ListsFail,
     ListsHang,
     ListsSlow,
+    RuntimeFreezes,
+    RuntimeRestarts,
 )
 from app.sim.latency import Draw, Latencies
 from app.sim.rows import Listing, Rows, container_status, sandbox_status
@@ -254,7 +257,12 @@ class VirtualRuntime:
         if availability.state != "down":
             yield takes
         deadline = began + self._latencies.deadline
+        counted = False
         while availability.state == "frozen" or (listing and plan.at_work(ListsHang)):
+            if not counted:
+                counted = True
+                _count(plan.at_work(RuntimeFreezes))
+                _count(plan.at_work(ListsHang) if listing else ())
             if self._agenda.clock.mono() >= deadline:
                 raise _CallFailed(OVERDUE)
             # Whatever comes first: the fault's end, or the call's own deadline.
@@ -265,4 +273,11 @@ class VirtualRuntime:
             yield either
             alarm.cancel()
         if availability.state == "down":
+            _count(plan.at_work(RuntimeRestarts))
             raise _CallFailed(DOWN)
+
+
+def _count(active: Sequence[ActiveFault[Any]]) -> None:
+    """These have hit a call."""
+    for one in active:
+        one.hits += 1
