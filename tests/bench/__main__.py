@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 
 from tests.bench import cost, fanout, latency, rounds, stepping
 from tests.bench.node import Node, say
-from tests.bench.report import Section, machine, verdict
+from tests.bench.report import Section, loads, machine, verdict
 from tests.lab.errors import LabError, LabUnavailable
 
 MEASURES: dict[str, Callable[[Node], Section]] = {
@@ -49,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--only", type=chosen, default=list(MEASURES), metavar="a,b")
     letters: list[str] = parser.parse_args(argv).only
     began = time.monotonic()
-    print(machine(), flush=True)
+    print(f"{machine()}\n{loads()}", flush=True)
     sections: list[Section] = []
     with Node() as node:
         for letter in letters:
@@ -61,7 +61,7 @@ def main(argv: Sequence[str]) -> int:
             sections.append(section)
             print(f"\n{section.text()}", flush=True)
     say(f"took {time.monotonic() - began:.0f} s")
-    print(f"\n{verdict(sections)}")
+    print(f"\n{loads()}\n{verdict(sections)}")
     return 0
 
 

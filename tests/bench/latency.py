@@ -33,12 +33,16 @@ def measure(node: Node) -> Section:
         say(f"(b) killing {KILLS} containers, one after another")
         kill_all(pods, made, told)
         found = deaths(told, made), deaths(polling, made)
+        calls = [told.chain(line)["relist_finished"]["slowest_ns"] for line in found[0].values()]
         created = {
             line["container_id"]: line["created_at"]
             for line in told.snapshot()
             if line["kind"] == "stream_event" and line["type"] == "stopped"
         }
     compare(section, *found, created)
+    slowest = [ns / 1e6 for ns in calls]
+    section.add("slowest runtime call of those relists: p50", f"{median(slowest):.2f} ms")
+    section.add("slowest runtime call of those relists: p99", f"{percentile(slowest, 99):.2f} ms")
     return section
 
 

@@ -41,11 +41,8 @@ def python(module: str, *words: str) -> Iterator[subprocess.Popen[str]]:
         text=True,
         env=ENVIRONMENT,
     )
-    try:
-        with process:
-            try:
-                yield process
-            finally:
-                process.terminate()
-    finally:
-        process.wait()
+    with process:
+        try:
+            yield process
+        finally:
+            process.terminate()

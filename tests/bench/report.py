@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import statistics
@@ -70,7 +71,7 @@ def verdict(sections: Sequence[Section]) -> str:
 def percentile(values: Sequence[float], percent: float) -> float:
     """The smallest value that at least ``percent`` of all are not above."""
     ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))]
+    return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]
 
 
 def median(values: Sequence[float]) -> float:
@@ -85,12 +86,15 @@ def machine() -> str:
         if line.startswith("model name"):
             model = line.partition(":")[2].strip()
             break
-    loads = " ".join(f"{load:.1f}" for load in os.getloadavg())
     parts = (
         f"{os.cpu_count()} x {model}",
         f"{platform.system()} {platform.release()}",
         f"Python {platform.python_version()}",
         *(f"{name} {version(name)}" for name in ("grpcio", "uvloop", "uvicorn")),
-        f"load before {loads}",
     )
     return ", ".join(parts)
+
+
+def loads() -> str:
+    """How busy the machine is and was: the mean number of runnable tasks."""
+    return "load average " + " ".join(f"{load:.1f}" for load in os.getloadavg())
