@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.lab.containerd import Containerd
 from tests.lab.kubelet import OUT_OF_MEMORY, Pod
-from tests.lab.pods import Pods, StartFailed
+from tests.lab.pods import Pods, StartFailed, wait_for
 from tests.watching import Line, Watching, watching
 
 End = tuple[int, str]
@@ -37,6 +38,10 @@ def _killed(pods: Pods) -> Pod:
 
 def _stopped(pods: Pods) -> Pod:
     pod = pods.run("polite", TRAP)
+    # Its child is begun behind the trap: from then on TERM is handled, before it would be ignored.
+    pid = pods.main_pid(pod.container_ids[0])
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    wait_for(lambda: children.read_text().strip(), "the shell to have set its trap")
     pods.stop(pod, grace_s=20)
     return pod
 
