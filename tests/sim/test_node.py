@@ -7,11 +7,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from itertools import islice
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import grpc
-import msgspec
 import pytest
 
 from app.clock import Clock, RealClock
@@ -19,10 +17,10 @@ from app.cri.pb import cri_pb2 as pb
 from app.engine.inputs import Input, RelistRequested, SyncEnded, SyncStarted
 from app.engine.records import Lifecycle, PodCached, RelistFinished
 from app.errors import EndpointError
-from app.sim.agenda import Steps, VirtualClock
+from app.sim.agenda import VirtualClock
 from app.sim.flavour import MS, SECOND
 from app.sim.node import NodeSettings, Pacer, RealPacer, SimNode
-from app.sim.pods import ERROR, PodSpec
+from app.sim.pods import ERROR
 from app.sim.rows import container_status, sandbox_status
 from app.sim.script import (
     Action,
@@ -31,12 +29,12 @@ from app.sim.script import (
     EndContainer,
     FailProbe,
     Script,
-    Stage,
     Workload,
 )
 from app.sim.timings import Timings
 from app.sim.workers import WorkerSettings
 from tests.sim.orders import order
+from tests.sim.plan import Plan
 
 TIMEOUT = 20.0
 AT_ONCE = (0, MS)
@@ -44,24 +42,6 @@ QUICK = NodeSettings(
     workers=WorkerSettings(timings=Timings(**dict.fromkeys(Timings.__struct_fields__, AT_ONCE))),
     lead_ns=0,
 )
-
-
-class Plan(msgspec.Struct):
-    """Pods from the start, and then (after how many ns, what)."""
-
-    pods: tuple[PodSpec, ...] = ()
-    steps: tuple[tuple[int, Action], ...] = ()
-    key: str = "plan"
-
-    def begin(self, stage: Stage, rng: Random) -> None:
-        for pod in self.pods:
-            stage.place(pod, 3600 * SECOND)
-        stage.start(self._go(stage))
-
-    def _go(self, stage: Stage) -> Steps[None]:
-        for wait, action in self.steps:
-            yield wait
-            stage.do(action)
 
 
 class Leaping:

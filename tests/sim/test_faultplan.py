@@ -1,0 +1,158 @@
+"""Which faults are at work when, whom they hit, and what is told of it."""
+
+from typing import Any
+
+import pytest
+
+from app.sim.agenda import Agenda, VirtualClock, play
+from app.sim.availability import Availability
+from app.sim.faultplan import ActiveFault, FaultPlan, FaultTally
+from app.sim.faults import (
+    EventsDoubled,
+    EventsLost,
+    InspectionsFail,
+    ListsFail,
+    ListsHang,
+    RuntimeFreezes,
+    RuntimeRestarts,
+    StreamSilent,
+)
+from app.sim.objects import RuntimeEvent, Sandbox, SandboxConfig
+from app.sim.units import Ns, seconds
+
+
+class Bench:
+    def __init__(self, seed: int = 1) -> None:
+        self.clock = VirtualClock()
+        self.agenda = Agenda(self.clock)
+        self.runtime = Availability(self.agenda)
+        self.plan = FaultPlan(self.agenda, self.runtime, seed)
+
+    def run(self, time_s: float) -> None:
+        play(self.agenda, self.clock, self.clock.mono() + seconds(time_s))
+
+    def state(self) -> str:
+        return self.runtime.state
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def told(kind: Any = "stopped", name: str = "web") -> RuntimeEvent:
+    config = SandboxConfig(name=name, uid=f"uid-{name}", namespace="shop")
+    return RuntimeEvent(kind, "c1", 0, Sandbox("s1", config, "ready", 0))
+
+
+def test_a_fault_is_at_work_from_its_beginning_to_its_end(bench: Bench) -> None:
+    bench.plan.schedule([ListsHang(at=seconds(2), lasts=seconds(3))])
+    seen = []
+    for _ in range(7):
+        seen.append((bool(bench.plan.at_work(ListsHang)), bench.plan.quiet))
+        bench.run(1)
+    assert seen == [(False, True)] * 2 + [(True, False)] * 3 + [(False, True)] * 2
+    assert bench.plan.tallies() == (FaultTally("lists-hang", 2 * 10**9, 5 * 10**9, 0),)
+
+
+def test_one_without_an_end_lasts_until_it_is_healed_or_ended(bench: Bench) -> None:
+    silent = bench.plan.begin(StreamSilent(at=Ns(0)))
+    bench.plan.begin(ListsHang(at=Ns(0)))
+    bench.run(3600)
+    bench.plan.heal("lists", "runtime")
+    assert not bench.plan.at_work(ListsHang)
+    assert bench.plan.at_work(StreamSilent) == [silent]
+    bench.plan.end(silent)
+    bench.plan.end(silent)
+    assert bench.plan.quiet
+
+
+def test_beginnings_and_ends_are_told_once_each(bench: Bench) -> None:
+    heard: list[tuple[str, str]] = []
+    bench.plan.on_begin.append(lambda one: heard.append(("begin", one.fault.kind)))
+    bench.plan.on_end.append(lambda one: heard.append(("end", one.fault.kind)))
+    bench.plan.schedule([ListsHang(at=seconds(1), lasts=seconds(1))])
+    bench.run(1.5)
+    bench.plan.heal("lists")
+    bench.run(5)
+    assert heard == [("begin", "lists-hang"), ("end", "lists-hang")]
+
+
+def test_whoever_waits_hears_of_the_next_change(bench: Bench) -> None:
+    heard: list[int] = []
+    bench.plan.on_change(lambda: heard.append(bench.clock.mono()))
+    bench.plan.schedule([ListsHang(at=seconds(1), lasts=seconds(1))])
+    bench.run(5)
+    assert heard == [seconds(1)]
+
+
+def test_of_several_restarts_the_last_to_end_brings_the_runtime_back(bench: Bench) -> None:
+    bench.plan.schedule(
+        [
+            RuntimeRestarts(at=seconds(1), lasts=seconds(4)),
+            RuntimeRestarts(at=seconds(2), lasts=seconds(1)),
+        ]
+    )
+    states = []
+    for _ in range(7):
+        states.append(bench.state())
+        bench.run(1)
+    assert states == ["up", "down", "down", "down", "down", "up", "up"]
+
+
+def test_a_restart_ends_a_freeze(bench: Bench) -> None:
+    bench.plan.schedule(
+        [
+            RuntimeFreezes(at=seconds(1), lasts=seconds(9)),
+            RuntimeRestarts(at=seconds(3), lasts=seconds(1)),
+        ]
+    )
+    states = []
+    for _ in range(6):
+        states.append(bench.state())
+        bench.run(1)
+    assert states == ["up", "frozen", "frozen", "down", "up", "up"]
+    bench.run(10)
+    assert bench.state() == "up"
+
+
+def test_events_are_hit_by_type_pod_and_share(bench: Bench) -> None:
+    plan = bench.plan
+    active = plan.begin(EventsLost(at=Ns(0), events=("stopped",), pods="shop/web*"))
+    assert plan.hit_event(EventsLost, told()) is active
+    assert plan.hit_event(EventsLost, told("started")) is None
+    assert plan.hit_event(EventsLost, told(name="db")) is None
+    assert plan.hit_event(EventsDoubled, told()) is None
+    assert active.hits == 1
+    half = plan.begin(EventsDoubled(at=Ns(0), share=0.5))
+    hits = sum(plan.hit_event(EventsDoubled, told()) is half for _ in range(1000))
+    assert 400 < hits < 600
+    assert half.hits == hits
+
+
+def test_a_share_of_nothing_hits_nothing(bench: Bench) -> None:
+    active = bench.plan.begin(EventsLost(at=Ns(0), share=0.0))
+    assert [bench.plan.hit_event(EventsLost, told()) for _ in range(100)] == [None] * 100
+    assert active.hits == 0
+
+
+def test_calls_about_a_pod_are_hit_by_name(bench: Bench) -> None:
+    active = bench.plan.begin(InspectionsFail(at=Ns(0), pods="shop/web"))
+    assert bench.plan.hit_pod(InspectionsFail, "shop", "web") is active
+    assert bench.plan.hit_pod(InspectionsFail, "shop", "db") is None
+
+
+def strikes(active: ActiveFault[Any]) -> list[bool]:
+    return [active.strikes(0.5) for _ in range(64)]
+
+
+def test_each_fault_has_a_chance_of_its_own() -> None:
+    alone = Bench()
+    first = strikes(alone.plan.begin(ListsFail(at=Ns(0), share=0.5)))
+    among = Bench()
+    other = strikes(among.plan.begin(EventsLost(at=Ns(0), share=0.5)))
+    again = strikes(among.plan.begin(ListsFail(at=Ns(0), share=0.5)))
+    second = strikes(among.plan.begin(ListsFail(at=Ns(0), share=0.5)))
+    assert first == again
+    assert len({tuple(one) for one in (first, other, second)}) == 3
+    assert strikes(Bench(2).plan.begin(ListsFail(at=Ns(0), share=0.5))) != first

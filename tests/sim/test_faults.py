@@ -1,0 +1,63 @@
+"""Faults as declarations: each says what it is, whom it hits, and what it imitates."""
+
+import typing
+
+import msgspec
+import pytest
+
+from app.sim import faults
+from app.sim.faults import AnyFault, EventsLost, Fault, InspectionsFail, ListsSlow, StreamDelayed
+from app.sim.units import Ns, millis, seconds
+
+KINDS: tuple[type[Fault], ...] = typing.get_args(AnyFault)
+
+
+def test_every_fault_of_the_module_can_stand_in_a_file() -> None:
+    declared = {
+        one
+        for one in vars(faults).values()
+        if isinstance(one, type)
+        and issubclass(one, Fault)
+        and one not in (Fault, faults.PodFault, faults.EventFault)
+    }
+    assert declared == set(KINDS)
+    assert len({str(kind.__struct_config__.tag) for kind in KINDS}) == len(KINDS) == 16
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_says_what_it_imitates_in_a_sentence(kind: type[Fault]) -> None:
+    assert kind.imitates.endswith(".")
+    assert len(kind.imitates.split()) >= 5
+    assert kind.family in ("stream", "lists", "inspections", "runtime")
+    assert kind.__doc__
+
+
+def test_a_fault_knows_what_it_is_called() -> None:
+    assert EventsLost(at=Ns(0)).kind == "events-lost"
+
+
+@pytest.mark.parametrize(
+    ("pods", "hit"),
+    [("*", True), ("shop/*", True), ("*/web-?", True), ("shop/web", False), ("Shop/*", False)],
+)
+def test_pods_are_chosen_by_namespace_and_name(pods: str, hit: bool) -> None:
+    assert InspectionsFail(at=Ns(0), pods=pods).concerns("shop", "web-1") is hit
+
+
+def test_many_stars_cost_no_time() -> None:
+    fault = InspectionsFail(at=Ns(0), pods="*a" * 100)
+    assert not fault.concerns("shop", "a" * 60 + "b")
+
+
+@pytest.mark.parametrize("kind", [ListsSlow, StreamDelayed])
+def test_a_span_is_the_shortest_and_the_longest(kind: type[Fault]) -> None:
+    wrong = {"kind": kind.__struct_config__.tag, "at": 0, "by": [5, 3]}
+    with pytest.raises(msgspec.ValidationError, match="shortest and the longest"):
+        msgspec.convert(wrong, kind, dec_hook=lambda wanted, given: wanted(given))
+
+
+def test_what_has_no_end_of_its_own_has_none_unless_it_is_told() -> None:
+    assert StreamDelayed(at=Ns(0), by=(millis(1), millis(2))).lasts is None
+    assert faults.RuntimeRestarts(at=Ns(0)).lasts == millis(400)
+    assert faults.RuntimeFreezes(at=Ns(0)).lasts == seconds(20)
+    assert faults.StreamEnds(at=Ns(0)).lasts == 0

@@ -1,0 +1,101 @@
+"""A script on a node: who is there, what happens when, and that it can be ended."""
+
+from itertools import islice
+
+import pytest
+
+from app.sim.agenda import Agenda, VirtualClock, play
+from app.sim.chance import generator
+from app.sim.flavour import SECOND
+from app.sim.performance import Performance
+from app.sim.pods import ERROR, PodSpec
+from app.sim.script import Action, AddPod, DeletePod, EndContainer, FailProbe, Script
+from app.sim.workers import PodWorkers
+from app.sim.world import World
+from tests.sim.orders import order
+from tests.sim.plan import Plan
+
+
+class Bench:
+    def __init__(self, *pods: PodSpec, steps: tuple[tuple[int, Action], ...] = ()) -> None:
+        self.clock = VirtualClock()
+        self.agenda = Agenda(self.clock)
+        self.world = World(1, lambda _: None)
+        self.workers = PodWorkers(self.agenda, self.world, lambda _: None, 1)
+        self.script = Script(1, [Plan(pods, steps)])
+        self.performance = Performance(self.agenda, self.workers, self.script)
+
+    def run(self, ns: int) -> None:
+        play(self.agenda, self.clock, self.clock.mono() + ns)
+
+    def names(self) -> set[str]:
+        return {pod.name for pod in self.workers.pods}
+
+
+def test_residents_have_been_there_for_a_while() -> None:
+    bench = Bench(order("web"))
+    bench.performance.set_the_stage()
+    (sandbox,) = bench.world.sandboxes()
+    assert sandbox.created_at == bench.clock.wall() - 3600 * SECOND
+    assert bench.names() == {"web"}
+
+
+def test_steps_happen_at_their_times_after_the_lead() -> None:
+    bench = Bench(steps=tuple((SECOND, AddPod(order(f"p{number}"))) for number in range(3)))
+    bench.run(5 * SECOND)
+    bench.performance.begin(lead_ns=2 * SECOND)
+    seen = []
+    for _ in range(6):
+        seen.append(len(bench.names()))
+        bench.run(SECOND)
+    assert seen == [0, 0, 0, 1, 2, 3]
+
+
+def test_it_can_be_ended_in_the_middle() -> None:
+    bench = Bench(steps=tuple((SECOND, AddPod(order(f"p{number}"))) for number in range(9)))
+    bench.performance.begin()
+    bench.run(3 * SECOND)
+    bench.performance.end()
+    bench.run(60 * SECOND)
+    assert bench.names() == {"p0", "p1", "p2"}
+
+
+def test_ending_what_has_not_begun_is_no_error() -> None:
+    bench = Bench()
+    bench.performance.end()
+    bench.performance.begin()
+    bench.run(SECOND)
+    assert bench.names() == set()
+
+
+def test_every_kind_of_action_is_carried_out() -> None:
+    bench = Bench(order("web"), order("db"))
+    bench.performance.set_the_stage()
+    act = bench.performance.act
+    act(AddPod(order("new")))
+    act(EndContainer("uid-web", "app", ERROR))
+    act(FailProbe("uid-db", ("app",)))
+    act(DeletePod("uid-db"))
+    bench.run(60 * SECOND)
+    assert bench.names() == {"web", "new"}
+    (app,) = bench.world.pod_containers("uid-web")
+    assert (app.state, app.reason) == ("exited", "Error")
+
+
+def test_an_action_that_nobody_knows_is_a_mistake() -> None:
+    class Unheard(Action, frozen=True, tag="unheard of"):
+        """No node carries this out."""
+
+    with pytest.raises(TypeError, match="nobody carries out"):
+        Bench().performance.act(Unheard())
+
+
+def test_a_script_is_played_as_it_was_written() -> None:
+    steps = tuple((generator(1, at).randrange(SECOND), AddPod(order(f"p{at}"))) for at in range(20))
+    written = list(islice(Script(1, [Plan((), steps)]).steps(), 20))
+    bench = Bench(steps=steps)
+    bench.performance.begin()
+    for step in written:
+        before = len(bench.names())
+        bench.run(step.t - bench.clock.mono())
+        assert len(bench.names()) == before + 1
