@@ -1,7 +1,6 @@
 """Puts a session together: the only place that knows all rooms."""
 
 import asyncio
-import contextlib
 import random
 import secrets
 import signal
@@ -26,14 +25,15 @@ from app.engine.engine import Engine
 from app.engine.inputs import Input, RuntimeProbed
 from app.engine.profiles import PROFILES
 from app.engine.settings import EngineSettings
-from app.errors import OutputError, RuntimeUnusable
+from app.errors import RuntimeUnusable
 from app.journal.journal import Journal
-from app.jsonl import JsonlWriter, discard
+from app.jsonl import JsonlWriter
 from app.resources import check_generated
 from app.session import Session, Subject
 from app.settings import DEFAULT_SEED, SECOND, Settings
 from app.sim.node import SimNode
 from app.supervisor import Supervisor
+from app.terminal import discard, plain, remark, say, unwritable
 
 Begin = Callable[[], Awaitable[None]]
 Work = Callable[[Settings, Supervisor], Awaitable[None]]
@@ -178,13 +178,12 @@ class Parts:
         supervisor = self._supervisor
 
         def closed(reason: str) -> None:
-            end = partial(supervisor.fail, _unwritable(reason)) if reason else supervisor.stop.set
+            end = partial(supervisor.fail, unwritable(reason)) if reason else supervisor.stop.set
             _call_if_running(loop, end)
 
         self._writer = JsonlWriter(sys.stdout.buffer, closed)
         self.journal.subscribe(self._writer.on_record)
-        with contextlib.suppress(OSError):
-            sys.stderr.write(_greeting(session, first, ""))
+        remark(_greeting(session, first, ""))
 
     def _serve(self, session: Session, first: Probe) -> None:
         supervisor = self._supervisor
@@ -192,12 +191,11 @@ class Parts:
         supervisor.add("hub", dashboard.run_hub)
         supervisor.add("web server", lambda: dashboard.run_server(supervisor.stop))
         try:
-            sys.stdout.write(_greeting(session, first, dashboard.address))
-            sys.stdout.flush()
+            say(_greeting(session, first, dashboard.address))
         except OSError as error:
             # Nobody would learn the address.
             discard(sys.stdout.buffer)
-            raise _unwritable(error.strerror or str(error)) from error
+            raise unwritable(error.strerror or str(error)) from error
         dashboard.open_browser()
 
     async def _probe_again(self, session: Session) -> RuntimeProbed | None:
@@ -209,13 +207,6 @@ class Parts:
             return None
         same = runtime is not None and (seen.name, seen.version) == (runtime.name, runtime.version)
         return None if same else seen
-
-
-def _unwritable(reason: str) -> OutputError:
-    return OutputError(
-        f"Standard output cannot be written: {reason}. "
-        "Make room there or send it elsewhere, and start plegscope again."
-    )
 
 
 def _call_if_running(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
@@ -230,9 +221,12 @@ def _greeting(session: Session, first: Probe, address: str) -> str:
     subject, seen = session.subject, first.seen
     joined = "joined" if seen.policy == "join" else "not joined"
     open_this = f"\n\n    {address}\n" if address else ""
+    # What a runtime calls itself, and paths: anything may be in them.
+    title, reason = plain(subject.title), plain(seen.reason)
+    endpoint, endpoint_reason = plain(subject.endpoint), plain(subject.endpoint_reason)
     return (
-        f"plegscope watches {subject.title}.{open_this}\n"
-        f"  endpoint      {subject.endpoint} ({subject.endpoint_reason})\n"
-        f"  event stream  {joined}. {seen.reason}\n"
+        f"plegscope watches {title}.{open_this}\n"
+        f"  endpoint      {endpoint} ({endpoint_reason})\n"
+        f"  event stream  {joined}. {reason}\n"
         "  It only reads: what it finds is what a kubelet would find. Ctrl-C ends it.\n"
     )

@@ -4,10 +4,16 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
 
-from app import __version__
+from app import __version__, terminal
 from app.errors import PlegscopeError, SettingsError
 from app.settings import SETTINGS, Setting, Settings
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
+VERSION = f"plegscope {__version__}\n"
 
 DESCRIPTION = """\
 See a Kubernetes node's Pod Lifecycle Event Generator (PLEG) at work: which stop event asked for
@@ -65,14 +71,35 @@ COMMANDS = {
 }
 
 
+class _Parser(argparse.ArgumentParser):
+    """Its help fails when it cannot be written, which argparse since 3.12 does not tell."""
+
+    def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
+        """Print it to standard output, or to ``file``."""
+        if file is None:
+            terminal.say(self.format_help())
+        else:
+            super().print_help(file)
+
+
+class _PrintVersion(argparse.Action):
+    """``--version``, likewise."""
+
+    def __call__(self, *_given: object) -> NoReturn:
+        terminal.say(VERSION)
+        raise SystemExit(0)
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser, built from the table of settings."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="plegscope",
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"plegscope {__version__}")
+    parser.add_argument(
+        "--version", action=_PrintVersion, nargs=0, help="print plegscope's version"
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (short, long, examples) in COMMANDS.items():
         command = commands.add_parser(
@@ -137,22 +164,32 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code (0 well, 1 an error told in a sentence, 2 usage)."""
-    arguments = build_parser().parse_args(argv)
-    if arguments.command == "version":
-        sys.stdout.write(f"plegscope {__version__}\n")
-        return 0
+    terminal.hold_streams()
     try:
-        if arguments.command in ("simulate", "scenarios"):
-            from app.simulate.command import scenarios, simulate
-
-            settings = settings_from(arguments)
-            return simulate(settings) if arguments.command == "simulate" else scenarios()
-        _serve(arguments)
+        return _run(argv)
     except PlegscopeError as error:
-        sys.stderr.write(f"plegscope: {error}\n")
+        terminal.complain(error)
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    # Help is printed while the command line is read.
+    with terminal.printing():
+        arguments = build_parser().parse_args(argv)
+        if arguments.command == "version":
+            terminal.say(VERSION)
+            return 0
+        if arguments.command == "scenarios":
+            from app.simulate.command import scenarios
+
+            return scenarios()
+    if arguments.command == "simulate":
+        from app.simulate.command import simulate
+
+        return simulate(settings_from(arguments))
+    _serve(arguments)
     return 0
 
 

@@ -1,7 +1,6 @@
 """Records as JSON lines on standard output, without ever waiting for whoever reads them."""
 
-import contextlib
-import os
+import re
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -10,6 +9,11 @@ from typing import BinaryIO
 import msgspec
 
 from app.engine.records import Gap, Record
+from app.terminal import discard
+
+_COMMANDS = re.compile("[\x80-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+"""What JSON may carry as it is, but a terminal would obey, or show in another order or not at all.
+The characters below U+0020 are escaped in any JSON."""
 
 KEPT = 20_000
 """Lines that may wait for a slow reader; beyond it the oldest are given up and counted."""
@@ -39,7 +43,7 @@ class JsonlWriter:
 
     def on_record(self, record: Record) -> None:
         """Queue one record; returns at once."""
-        line = self._encoder.encode(record) + b"\n"
+        line = self._line(record)
         with self._ready:
             if len(self._lines) >= KEPT:
                 self._lines.popleft()
@@ -71,8 +75,14 @@ class JsonlWriter:
             from_t=self._lost_from,
             reason="Whoever reads standard output was too slow.",
         )
-        self._lines.append(self._encoder.encode(gap) + b"\n")
+        self._lines.append(self._line(gap))
         self._lost = self._lost_from = 0
+
+    def _line(self, record: Record) -> bytes:
+        line = self._encoder.encode(record) + b"\n"
+        if line.isascii():
+            return line
+        return _COMMANDS.sub(lambda found: f"\\u{ord(found[0]):04x}", line.decode()).encode()
 
     def _work(self) -> None:
         while True:
@@ -96,11 +106,3 @@ class JsonlWriter:
     def _closed(self, reason: str) -> None:
         discard(self._out)
         self._on_closed(reason)
-
-
-def discard(out: BinaryIO) -> None:
-    """Send to nowhere what is still written: Python flushes again at exit, which is not to fail."""
-    with contextlib.suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, out.fileno())
-        os.close(nowhere)

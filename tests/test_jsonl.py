@@ -13,8 +13,9 @@ from app.engine.records import Note, Record
 from app.jsonl import JsonlWriter
 
 
-def note(number: int) -> Record:
-    return Note(seq=number, t=number, wall=number, level="info", text=f"line {number}")
+def note(number: int, text: str = "") -> Record:
+    text = text or f"line {number}"
+    return Note(seq=number, t=number, wall=number, level="info", text=text)
 
 
 class Gate(io.BytesIO):
@@ -98,3 +99,15 @@ def test_a_full_disk_is_reported_with_its_reason() -> None:
         assert full.wait(10)
         writer.close()
     assert reasons == ["No space left on device"]
+
+
+def test_a_text_cannot_command_the_terminal_and_reads_back_as_it_was() -> None:
+    text = "h\u00f6st \u009b31m \u202eevil \x1b]0;mine\x07 \u2028"
+    out = io.BytesIO()
+    writer = JsonlWriter(out, lambda _reason: None)
+    writer.on_record(note(1, text=text))
+    writer.close()
+    (line,) = out.getvalue().decode().splitlines()
+    assert json.loads(line)["text"] == text
+    assert line.isprintable()
+    assert "h\u00f6st" in line

@@ -16,6 +16,7 @@ from urllib.parse import quote
 import msgspec
 
 from app.errors import EndpointError
+from app.terminal import plain
 
 CONFIG_FILE = Path("/etc/crictl.yaml")
 
@@ -206,5 +207,5 @@ def _listens(path: Path) -> bool:
 
 def _shown(text: str) -> str:
     """Somebody's text on one line of a terminal: unprintable characters escaped, bounded."""
-    safe = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[:300])
+    safe = plain(text[:300])
     return safe if len(text) <= 300 else f"{safe}…"
