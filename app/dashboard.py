@@ -15,6 +15,7 @@ from app.journal.projection import PodTable
 from app.journal.query import newest_about
 from app.metrics.metrics import Metrics
 from app.metrics.own import Figures
+from app.metrics.runtime import RuntimeCalls
 from app.resources import static_dir, templates_dir
 from app.session import Session
 from app.settings import Settings
@@ -97,8 +98,9 @@ class Dashboard:
 
     def _figures(self) -> Figures:
         stats = self._hub.stats
+        state = self._session.state()
         calls = self._session.calls
-        cost = self._session.state().cost
+        oldest = state.oldest_call
         return Figures(
             version=__version__,
             records=self._journal.last_seq,
@@ -112,8 +114,12 @@ class Dashboard:
             viewer_records_lost=stats.lost,
             viewer_bytes=stats.bytes,
             batches=stats.batches,
-            runtime_calls=calls.calls_by_method,
+            runtime_calls={
+                method: RuntimeCalls(count.calls, count.failed, count.durations)
+                for method, count in calls.counts.items()
+            },
             runtime_bytes=calls.bytes_total,
             cpu_seconds=time.process_time(),
-            rss_bytes=cost.rss_bytes,
+            oldest_call_ns=0 if oldest is None else oldest.age_ns,
+            rss_bytes=state.cost.rss_bytes,
         )

@@ -12,6 +12,7 @@ from app.cost import CostMeter, Traffic
 from app.driver import Driver
 from app.engine.inputs import RuntimeProbed
 from app.engine.records import Note, Record, RelistFinished, RuntimeHung, RuntimeSeen
+from app.histogram import Histogram
 from app.hub.wire import OldestCall, SessionState
 from app.journal.journal import Journal
 
@@ -21,11 +22,30 @@ HUNG_AFTER_NS = 5_000_000_000
 TICK_S = 0.5
 
 
+class CallCount(Protocol):
+    """What calls of one method amounted to."""
+
+    @property
+    def calls(self) -> int:
+        """How many were made."""
+        ...
+
+    @property
+    def failed(self) -> int:
+        """How many of them failed."""
+        ...
+
+    @property
+    def durations(self) -> Histogram:
+        """How long the unary ones took."""
+        ...
+
+
 class Calls(Traffic, Protocol):
     """Who makes the calls to the runtime."""
 
     @property
-    def calls_by_method(self) -> Mapping[str, int]:
+    def counts(self) -> Mapping[str, CallCount]:
         """Calls made so far, by CRI method name."""
         ...
 

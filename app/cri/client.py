@@ -18,6 +18,7 @@ from app.cri.allowlist import SERVICE, interceptors
 from app.cri.pb import cri_pb2
 from app.cri.words import CallFailed
 from app.engine.model import CallCost
+from app.histogram import CALL_BUCKETS, Histogram
 
 UID_LABEL = "io.kubernetes.pod.uid"
 
@@ -70,13 +71,18 @@ class Deadlines(msgspec.Struct, frozen=True):
     call: float = 120.0
 
 
+def _durations() -> Histogram:
+    return Histogram(CALL_BUCKETS)
+
+
 class MethodCount(msgspec.Struct):
-    """What calls of one method amounted to; ``total_ns`` and ``size`` (bytes received) add up."""
+    """What calls of one method amounted to: unary ones with their ``durations``, and bytes
+    received (``size``)."""
 
     calls: int = 0
     failed: int = 0
-    total_ns: int = 0
     size: int = 0
+    durations: Histogram = msgspec.field(default_factory=_durations)
 
 
 class CriClient:
@@ -131,11 +137,6 @@ class CriClient:
     def calls_total(self) -> int:
         """Calls finished so far, subscriptions included."""
         return sum(count.calls for count in self.counts.values())
-
-    @property
-    def calls_by_method(self) -> dict[str, int]:
-        """Calls finished so far, by method."""
-        return {method: count.calls for method, count in self.counts.items()}
 
     @property
     def bytes_total(self) -> int:
@@ -256,7 +257,7 @@ class CriClient:
             del self._waiting[number]
             count.calls += 1
             count.failed += failed
-            count.total_ns += took
+            count.durations.observe_ns(took)
             if costs is not None:
                 costs.append(CallCost(method.name, took))
         return answer

@@ -4,44 +4,14 @@ The usual client library renames counters that do not end in ``_total``, and the
 names (``kubelet_evented_pleg_connection_error_count``). Here a name is written as it is given.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping
+
+from app.histogram import Histogram
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-DEF_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Upper bounds in seconds; Prometheus' default buckets, which the kubelet uses for PLEG."""
-
 Sample = tuple[Mapping[str, str], float]
 """Labels and value."""
-
-
-class Histogram:
-    """Counts observations (seconds) by bucket; without labels."""
-
-    def __init__(self, buckets: tuple[float, ...] = DEF_BUCKETS) -> None:
-        self._bounds = buckets
-        self._counts = [0] * (len(buckets) + 1)
-        self._sum = 0.0
-
-    def observe(self, seconds: float) -> None:
-        """Count one observation. A bound belongs to its bucket (``le``: less or equal)."""
-        self._counts[bisect_left(self._bounds, seconds)] += 1
-        self._sum += seconds
-
-    def observe_ns(self, ns: int) -> None:
-        """Count one observation given in nanoseconds."""
-        self.observe(ns / 1e9)
-
-    def lines(self, name: str) -> list[str]:
-        """Its samples: cumulative buckets, sum and count."""
-        lines = []
-        total = 0
-        bounds = [*(_number(bound) for bound in self._bounds), "+Inf"]
-        for bound, count in zip(bounds, self._counts, strict=True):
-            total += count
-            lines.append(f'{name}_bucket{{le="{bound}"}} {total}')
-        return [*lines, f"{name}_sum {_number(self._sum)}", f"{name}_count {total}"]
 
 
 class Exposition:
@@ -58,10 +28,18 @@ class Exposition:
         """A gauge family with these samples, or with a single one without labels."""
         self._family(name, "gauge", description, samples)
 
-    def histogram(self, name: str, description: str, histogram: Histogram) -> None:
-        """A histogram family."""
+    def histogram(
+        self,
+        name: str,
+        description: str,
+        samples: Iterable[tuple[Mapping[str, str], Histogram]] | Histogram,
+    ) -> None:
+        """A histogram family with these samples, or with a single one without labels."""
         self._head(name, "histogram", description)
-        self._lines.extend(histogram.lines(name))
+        if isinstance(samples, Histogram):
+            samples = [({}, samples)]
+        for labels, histogram in samples:
+            self._lines.extend(_buckets(name, labels, histogram))
 
     def text(self) -> str:
         """Everything, with the line end that the format asks for."""
@@ -73,16 +51,30 @@ class Exposition:
         self._head(name, kind, description)
         if isinstance(samples, int | float):
             samples = [({}, samples)]
-        for labels, value in samples:
-            text = ",".join(f'{key}="{_label(word)}"' for key, word in labels.items())
-            self._lines.append(
-                f"{name}{{{text}}} {_number(value)}" if text else f"{name} {_number(value)}"
-            )
+        self._lines.extend(f"{name}{_labels(labels)} {_number(value)}" for labels, value in samples)
 
     def _head(self, name: str, kind: str, description: str) -> None:
         safe = description.replace("\\", "\\\\").replace("\n", "\\n")
         self._lines.append(f"# HELP {name} {safe}")
         self._lines.append(f"# TYPE {name} {kind}")
+
+
+def _buckets(name: str, labels: Mapping[str, str], histogram: Histogram) -> list[str]:
+    """A histogram's samples: cumulative buckets, sum and count."""
+    lines = []
+    total = 0
+    bounds = [*(_number(bound) for bound in histogram.bounds), "+Inf"]
+    for bound, count in zip(bounds, histogram.counts, strict=True):
+        total += count
+        lines.append(f"{name}_bucket{_labels({**labels, 'le': bound})} {total}")
+    text = _labels(labels)
+    return [*lines, f"{name}_sum{text} {_number(histogram.sum)}", f"{name}_count{text} {total}"]
+
+
+def _labels(labels: Mapping[str, str]) -> str:
+    """As they stand behind a name; nothing when there are none."""
+    text = ",".join(f'{key}="{_label(word)}"' for key, word in labels.items())
+    return f"{{{text}}}" if text else ""
 
 
 def _label(text: str) -> str:

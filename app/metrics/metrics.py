@@ -7,6 +7,7 @@ from app.engine.state import EngineState
 from app.metrics.exposition import Exposition
 from app.metrics.kubelet import KubeletMetrics
 from app.metrics.own import Figures, OwnMetrics
+from app.metrics.runtime import write_operations
 
 
 class Metrics:
@@ -32,6 +33,8 @@ class Metrics:
         """All metrics in text format 0.0.4."""
         out = Exposition()
         state = self._state()
+        figures = self._figures()
         self._kubelet.write(out, state)
-        self._own.write(out, state, self._figures())
+        write_operations(out, figures.runtime_calls)
+        self._own.write(out, state, figures)
         return out.text()

@@ -9,9 +9,11 @@ from typing import get_args
 
 import msgspec
 
+from app.engine.profiles import PROFILES
 from app.engine.records import (
     Gap,
     Record,
+    RelistFinished,
     RelistStarted,
     RequestMade,
     RequestMoved,
@@ -21,12 +23,14 @@ from app.engine.records import (
 from app.engine.state import EngineState
 from app.metrics.exposition import Exposition
 from app.metrics.kubelet import SOURCES
+from app.metrics.runtime import OPERATIONS, RuntimeCalls
 
 OUTCOMES = (
     "queued", "held", "released", "executed", "skipped", "coalesced", "dropped", "cancelled",
 )  # fmt: skip
 EVENT_TYPES = ("created", "started", "stopped", "deleted", "unknown", "ignored")
 STREAM_STATES: tuple[str, ...] = get_args(StreamState)
+METHODS = (*OPERATIONS, "GetContainerEvents")
 HOPS = ("stream", "journal", "viewer", "paused")
 
 
@@ -50,7 +54,9 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     viewer_records_lost: int = 0
     viewer_bytes: int = 0
     batches: int = 0
-    runtime_calls: Mapping[str, int] = {}
+    runtime_calls: Mapping[str, RuntimeCalls] = {}
+    oldest_call_ns: int = 0
+    """Age of the unary call that has waited longest; 0 when none waits."""
     runtime_bytes: int = 0
     cpu_seconds: float = 0.0
     rss_bytes: int = 0
@@ -61,6 +67,8 @@ class OwnMetrics:
 
     def __init__(self) -> None:
         self._requests = {(source, outcome): 0 for source in SOURCES for outcome in OUTCOMES}
+        self._executing: int | None = None
+        """The request whose targeted relist runs."""
         self._connects = 0
         self._lost = dict.fromkeys(HOPS, 0)
 
@@ -69,8 +77,16 @@ class OwnMetrics:
         match record:
             case RequestMade() | RequestMoved():
                 self._requests[record.source, record.outcome] += 1
+                if record.request == self._executing:
+                    # Its relist came to nothing: it was cancelled.
+                    self._executing = None
             case RelistStarted(scope="pod"):
-                self._requests[record.source, "executed"] += 1
+                self._executing = record.request
+            case RelistFinished(scope="pod"):
+                if self._executing == record.request and not record.withheld:
+                    # One whose result was withheld goes on, and is told of what became of it.
+                    self._requests[record.source, "executed"] += 1
+                self._executing = None
             case StreamChanged(state="connecting"):
                 self._connects += 1
             case Gap():
@@ -86,8 +102,14 @@ class OwnMetrics:
 
     def _write_pleg(self, out: Exposition, state: EngineState) -> None:
         out.gauge(
+            "plegscope_profile",
+            "Which PLEG the shadow is: 1 for its profile.",
+            [({"profile": name}, int(name == state.profile)) for name in PROFILES],
+        )
+        out.gauge(
             "plegscope_pleg_healthy",
-            "Whether the shadow's PLEG health check passes.",
+            "Whether the shadow's PLEG health check passes. The kubelet has no such metric: it "
+            "writes last_seen and leaves the judgement to whoever reads it.",
             int(state.health.healthy),
         )
         out.gauge(
@@ -99,8 +121,10 @@ class OwnMetrics:
         out.gauge("plegscope_containers", "Containers in pod records.", state.containers)
         out.counter(
             "plegscope_relist_requests_total",
-            "Steps that requests for a relist of one pod went through; executed, skipped, "
-            "coalesced, dropped and cancelled are final.",
+            "Steps that requests for a relist of one pod went through, by who asked. Each request "
+            "ends in exactly one of executed, skipped (a newer global relist covered it), "
+            "coalesced, dropped (the queue was full) and cancelled; held and released are the "
+            "begin and the end of its wait for SyncPod.",
             [
                 ({"relist_source": source, "outcome": outcome}, count)
                 for (source, outcome), count in self._requests.items()
@@ -130,7 +154,8 @@ class OwnMetrics:
     def _write_stream(self, out: Exposition, state: EngineState) -> None:
         out.gauge(
             "plegscope_stream_state",
-            "The container event stream: 1 for the state it is in.",
+            "The container event stream: 1 for the state it is in. Whatever it is, polling "
+            "finds every change.",
             [({"state": name}, int(name == state.stream.state)) for name in STREAM_STATES],
         )
         out.counter(
@@ -188,6 +213,12 @@ def _write_figures(out: Exposition, figures: Figures) -> None:
         ("cpu_seconds", "CPU time that plegscope has used.", figures.cpu_seconds),
     ):
         out.counter(f"plegscope_{name}_total", text, value)
+    out.gauge(
+        "plegscope_runtime_oldest_call_seconds",
+        "How long the oldest call that the runtime has not answered has waited; 0 when none waits. "
+        "While a relist hangs, this grows and the relist's own metrics are silent.",
+        figures.oldest_call_ns / 1e9,
+    )
     out.gauge("plegscope_viewers", "Browsers connected now.", figures.viewers)
     out.gauge(
         "plegscope_resident_memory_bytes",
@@ -196,6 +227,10 @@ def _write_figures(out: Exposition, figures: Figures) -> None:
     )
     out.counter(
         "plegscope_runtime_calls_total",
-        "Calls made to the container runtime, by CRI method.",
-        [({"method": method}, n) for method, n in sorted(figures.runtime_calls.items())],
+        "Calls made to the container runtime, by CRI method, subscriptions included.",
+        [
+            ({"method": method}, figures.runtime_calls[method].calls)
+            for method in METHODS
+            if method in figures.runtime_calls
+        ],
     )

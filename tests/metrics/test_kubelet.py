@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.records import Record
+from app.engine.records import Record, RunningMoved
 from app.engine.state import EngineState, HealthState
 from app.metrics.exposition import Exposition
 from app.metrics.kubelet import KubeletMetrics
 from tests.build import (
+    HOSTILE,
     SECOND,
+    WALL,
     died,
     engine_state,
     note,
@@ -85,7 +87,7 @@ def test_global_relists_count_in_duration_failed_ones_too() -> None:
     assert read["kubelet_pleg_pod_relist_duration_seconds_count"] == 0
 
 
-def test_targeted_relists_count_in_their_own_histogram_only() -> None:
+def test_h26_targeted_relists_count_in_their_own_histogram_only() -> None:
     read = Read(
         relist_started(1, 0, "u1"),
         relist_finished(1, 0, 4 * MILLI, "u1"),
@@ -105,37 +107,37 @@ def test_the_interval_goes_from_the_last_good_start() -> None:
     assert read["kubelet_pleg_relist_interval_seconds_sum"] == pytest.approx(1 + 2)
 
 
-def test_discarded_events_only() -> None:
+def test_b2_discarded_events_only() -> None:
     read = Read(died(), died(delivery="discarded"), died(delivery="filtered"))
     assert read["kubelet_pleg_discard_events"] == 1
 
 
 @pytest.mark.parametrize(("last_seen", "shown"), [(None, 0), (1_790_000_000, 1_790_000_000)])
-def test_last_seen_is_the_health_checks(last_seen: int | None, shown: int) -> None:
+def test_f10_f11_last_seen_is_the_health_checks(last_seen: int | None, shown: int) -> None:
     health = HealthState(True, "", 5, 180 * SECOND, last_seen)
     assert Read(state=engine_state(health=health))["kubelet_pleg_last_seen_seconds"] == shown
 
 
-def test_the_streams_connections_are_the_engines() -> None:
+def test_k14_k15_the_streams_connections_are_the_engines() -> None:
     read = Read(state=engine_state(stream_events={"opened": 3, "errors": 2, "stopped": 9}))
     assert read["kubelet_evented_pleg_connection_success_count"] == 3
     assert read["kubelet_evented_pleg_connection_error_count"] == 2
 
 
-def test_latency_counts_valid_events_and_leaves_out_the_backlog() -> None:
+def test_k13_latency_counts_valid_events_and_leaves_out_the_backlog() -> None:
     read = Read(stop_event(1, latency=3 * MILLI), stop_event(2, latency=None), note())
     assert read["kubelet_evented_pleg_connection_latency_seconds_count"] == 1
     assert read["kubelet_evented_pleg_connection_latency_seconds_sum"] == pytest.approx(0.003)
 
 
-def test_events_by_relist_source() -> None:
+def test_p26_events_by_relist_source() -> None:
     read = Read(state=engine_state(events={"evented_pleg": 4, "global": 1}))
     assert read["kubelet_pleg_events_total", "evented_pleg"] == 4
     assert read["kubelet_pleg_events_total", "global"] == 1
     assert read["kubelet_pleg_events_total", "post_sync"] == 0
 
 
-def test_running_gauges_follow_good_global_relists() -> None:
+def test_g2_running_gauges_follow_good_global_relists() -> None:
     read = Read(
         relist_finished(running_pods=2, by_state={"running": 5, "exited": 1}),
         relist_finished(running_pods=3, by_state={"running": 6}),
@@ -150,3 +152,29 @@ def test_running_gauges_follow_good_global_relists() -> None:
 def test_a_state_that_was_never_listed_is_not_there() -> None:
     read = Read(relist_finished(running_pods=0, by_state={}))
     assert not [key for key in read.samples if key[0] == "kubelet_running_containers"]
+
+
+def moved(running_pods: int, **containers: int) -> RunningMoved:
+    return RunningMoved(
+        t=0, wall=WALL, uid="u1", running_pods=running_pods, containers_by_state=containers
+    )
+
+
+def test_l3_l4_events_of_the_old_design_move_the_gauges() -> None:
+    read = Read(
+        relist_finished(running_pods=2, by_state={"running": 3}),
+        moved(1, running=1, created=1),
+        moved(-1, running=-1, exited=1),
+        moved(0, created=-1),
+    )
+    assert read["kubelet_running_pods"] == 2
+    states = {
+        key[1]: n for key, n in read.samples.items() if key[0] == "kubelet_running_containers"
+    }
+    assert states == {"running": 3, "exited": 1, "created": 0}
+
+
+def test_a_state_that_no_container_can_have_is_no_label() -> None:
+    read = Read(relist_finished(running_pods=0, by_state={HOSTILE: 1, "ready": 1, "unknown": 2}))
+    states = [key[1] for key in read.samples if key[0] == "kubelet_running_containers"]
+    assert states == ["unknown"]

@@ -4,40 +4,43 @@ from __future__ import annotations
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from app.engine.records import EventIgnored, Note
-from app.journal.journal import Journal
+from app.histogram import CALL_BUCKETS, DEF_BUCKETS
 from app.metrics.metrics import Metrics
 from app.metrics.own import Figures
-from tests.build import HOSTILE, WALL, chain, engine_state, pod_seen, stop_event
-from tests.metrics.scrape import types
+from tests.build import engine_state
+from tests.metrics.busy import ENDPOINT, busy
+from tests.metrics.scrape import Scrape, types
 
-FORBIDDEN = ("uid-4711", "container-4711", "unix:///run/x.sock", "<script>")
+FORBIDDEN = ("4711", ENDPOINT, "<script>", "unknown(", "\x00", "\u202e")
 """KEP-3386: no pod UID, container ID, error text or endpoint in labels."""
 
+SOURCES = {"post_sync", "post_allocation", "evented_pleg", "global"}
+METHODS = {
+    "Version": "version",
+    "Status": "status",
+    "ListPodSandbox": "list_podsandbox",
+    "PodSandboxStatus": "podsandbox_status",
+    "ListContainers": "list_containers",
+    "ContainerStatus": "container_status",
+}
 
-def busy() -> Metrics:
-    metrics = Metrics(
-        lambda: engine_state(stream_events={"unknown(77)": 3, HOSTILE: 1, "stopped": 1}),
-        lambda: Figures(version="1", runtime_calls={"Version": 1}),
-    )
-    journal = Journal()
-    journal.subscribe(metrics.apply)
-    for record in (
-        pod_seen("uid-4711", name=HOSTILE),
-        stop_event(1, "uid-4711"),
-        EventIgnored(
-            t=0,
-            wall=WALL,
-            event=2,
-            type=HOSTILE,
-            container_id="container-4711",
-            reason="missing_uid",
-        ),
-        Note(t=0, wall=WALL, level="warning", text="unix:///run/x.sock broke"),
-        *chain(3, 0, "uid-4711"),
-    ):
-        journal.append(record)
-    return metrics
+#: Every label there is, and every value it may have: written out, so that a new one is looked at.
+LABELS: dict[str, set[str]] = {
+    "le": {f"{bound!r}".removesuffix(".0") for bound in (*DEF_BUCKETS, *CALL_BUCKETS)} | {"+Inf"},
+    "relist_source": SOURCES,
+    "container_state": {"created", "running", "exited", "unknown"},
+    "operation_type": set(METHODS.values()),
+    "method": {*METHODS, "GetContainerEvents"},
+    "profile": {"kep", "generic", "polling", "1.37", "legacy"},
+    "outcome": {
+        *("queued", "held", "released", "executed", "skipped", "coalesced", "dropped"),
+        "cancelled",
+    },
+    "state": {"off", "connecting", "connected", "waiting", "closed"},
+    "type": {"created", "started", "stopped", "deleted", "unknown", "ignored"},
+    "hop": {"stream", "journal", "viewer", "paused"},
+    "version": {"1.2.3"},
+}
 
 
 def test_a_scraper_reads_every_line() -> None:
@@ -60,14 +63,42 @@ def test_every_family_is_described_once_and_named_by_the_rules() -> None:
             assert name.endswith("_total") == (kind == "counter"), name
 
 
-def test_no_label_tells_names_errors_or_endpoints() -> None:
+def test_every_help_is_a_sentence_and_the_kubelets_names_say_whose_they_are() -> None:
+    for line in busy().render().splitlines():
+        if line.startswith("# HELP"):
+            _, _, name, text = line.split(" ", 3)
+            assert text.endswith("."), name
+            assert ("not the kubelet" in text) == name.startswith("kubelet_"), name
+
+
+def test_p30_no_label_tells_names_errors_or_endpoints() -> None:
     text = busy().render()
     for word in FORBIDDEN:
         assert word not in text
+    seen: dict[str, set[str]] = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            for label, value in sample.labels.items():
+                seen.setdefault(label, set()).add(value)
+    assert seen.keys() == LABELS.keys()
+    for label, values in seen.items():
+        assert values <= LABELS[label], label
+
+
+def test_what_happened_is_there() -> None:
+    """The session of the test above was no quiet one."""
+    read = Scrape(busy().render())
+    assert read["plegscope_stream_events_total", "unknown"] == 2
+    assert read["plegscope_stream_events_total", "ignored"] == 1
+    assert read["plegscope_stream_backlog_events_total"] == 1
+    assert read["kubelet_pleg_events_total", "evented_pleg"] == 1
+    assert read["kubelet_evented_pleg_connection_error_count"] == 2
+    assert read["plegscope_relist_requests_total", "post_allocation", "coalesced"] == 1
+    assert read["kubelet_running_containers", "exited"] == 1
 
 
 def test_labels_stay_few_whatever_comes_in() -> None:
-    assert len(busy().render().splitlines()) < 250
+    assert len(busy().render().splitlines()) < 400
 
 
 def test_each_scrape_shows_the_present() -> None:

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import msgspec
+import pytest
+
 from app.engine.records import Gap, Record, RequestMoved, StreamChanged
 from app.engine.state import EngineState, HealthState, QueueState, StreamView
+from app.histogram import Histogram
 from app.metrics.exposition import Exposition
+from app.metrics.kubelet import SOURCES
 from app.metrics.own import Figures, OwnMetrics
-from tests.build import HOSTILE, SECOND, WALL, engine_state, relist_started, request
+from app.metrics.runtime import RuntimeCalls
+from tests.build import (
+    HOSTILE,
+    SECOND,
+    WALL,
+    engine_state,
+    relist_finished,
+    relist_started,
+    request,
+)
+from tests.engine.director import play
 from tests.metrics.scrape import Scrape
 
 
@@ -50,8 +65,9 @@ def test_requests_by_source_and_step() -> None:
         request(outcome="dropped"),
         moved("skipped"),
         moved("coalesced", "post_sync"),
-        relist_started(1, 0, "u1"),
+        *executed(4),
         relist_started(2, 0),
+        relist_finished(2, 0),
     )
     name = "plegscope_relist_requests_total"
     assert read[name, "evented_pleg", "queued"] == 2
@@ -62,7 +78,45 @@ def test_requests_by_source_and_step() -> None:
     assert read[name, "global", "executed"] == 0, "a global relist is nobody's request"
 
 
-def test_the_first_connection_is_no_reconnect() -> None:
+def executed(number: int, *, withheld: int = 0, cancelled: bool = False) -> list[Record]:
+    """A request's targeted relist, which may come to nothing."""
+    started = msgspec.structs.replace(relist_started(1, 0, "u1"), request=number)
+    ended = msgspec.structs.replace(
+        relist_finished(1, 0, uid="u1"), request=number, withheld=withheld
+    )
+    gone = [msgspec.structs.replace(moved("cancelled"), request=number)] if cancelled else []
+    return [started, *gone, ended]
+
+
+def test_only_a_relist_that_was_published_counts_as_executed() -> None:
+    name = "plegscope_relist_requests_total"
+    back = msgspec.structs.replace(moved("queued"), request=7)
+    read = Read(*executed(7, withheld=1), back, *executed(7), *executed(8, cancelled=True))
+    assert read[name, "evented_pleg", "executed"] == 1
+    assert read[name, "evented_pleg", "cancelled"] == 1
+    assert read[name, "evented_pleg", "queued"] == 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_p23_p30_every_request_ends_in_one_of_five_ways_as_the_engine_counts_them(
+    seed: int,
+) -> None:
+    stage = play(seed, 150).stage
+    state = stage.state()
+    read = Read(*stage.records, state=state)
+    name = "plegscope_relist_requests_total"
+    for outcome in ("executed", "skipped", "coalesced", "dropped", "cancelled"):
+        counted = sum(read[name, source, outcome] for source in SOURCES)
+        assert counted == state.requests[outcome], outcome
+
+
+def test_the_profile_is_one_of_all() -> None:
+    read = Read(state=engine_state(profile="1.37"))
+    shown = {key[1]: value for key, value in read.samples.items() if key[0] == "plegscope_profile"}
+    assert shown == {"kep": 0, "generic": 0, "polling": 0, "1.37": 1, "legacy": 0}
+
+
+def test_p30_the_first_connection_is_no_reconnect() -> None:
     name = "plegscope_stream_reconnect_attempts_total"
     assert Read()[name] == 0
     assert Read(stream("connecting"))[name] == 0
@@ -70,7 +124,7 @@ def test_the_first_connection_is_no_reconnect() -> None:
     assert Read(stream("connecting"), stream("connected"), *again, *again)[name] == 2
 
 
-def test_the_streams_state_is_one_of_all() -> None:
+def test_p30_the_streams_state_is_one_of_all() -> None:
     read = Read(state=engine_state(stream=StreamView("waiting", 0, "", "join")))
     states = {key[1]: value for key, value in read.samples.items() if key[0].endswith("_state")}
     assert states == {"off": 0, "connecting": 0, "connected": 0, "waiting": 1, "closed": 0}
@@ -135,7 +189,12 @@ def test_every_figure_is_shown_under_its_name() -> None:
         viewer_records_lost=9,
         viewer_bytes=10,
         batches=11,
-        runtime_calls={"ListContainers": 12, "Version": 13},
+        runtime_calls={
+            "ListContainers": RuntimeCalls(12, 1, Histogram()),
+            "GetContainerEvents": RuntimeCalls(13, 0, Histogram()),
+            HOSTILE: RuntimeCalls(99, 0, Histogram()),
+        },
+        oldest_call_ns=7 * SECOND // 2,
         runtime_bytes=14,
         cpu_seconds=1.5,
         rss_bytes=16,
@@ -154,7 +213,9 @@ def test_every_figure_is_shown_under_its_name() -> None:
     assert read["plegscope_viewer_bytes_total"] == 10
     assert read["plegscope_batches_total"] == 11
     assert read["plegscope_runtime_calls_total", "ListContainers"] == 12
-    assert read["plegscope_runtime_calls_total", "Version"] == 13
+    assert read["plegscope_runtime_calls_total", "GetContainerEvents"] == 13
+    assert HOSTILE not in read.text
+    assert read["plegscope_runtime_oldest_call_seconds"] == 3.5
     assert read["plegscope_runtime_bytes_total"] == 14
     assert read["plegscope_cpu_seconds_total"] == 1.5
     assert read["plegscope_resident_memory_bytes"] == 16
