@@ -12,6 +12,8 @@ from starlette.types import ASGIApp
 
 from app.errors import ListenError
 from app.hub.hub import Hub
+from app.web import connections
+from app.web.connections import RequestProtocol
 from app.web.protocol import ViewerProtocol
 
 UNREAD_MS = 4000
@@ -22,8 +24,6 @@ hides megabytes, which is seconds."""
 BACKLOG = 128
 GRACEFUL_S = 1
 """What requests that are being answered may take when the server ends."""
-CONNECTIONS = 512
-"""Requests and viewers at a time; more are answered with 503."""
 DATE_S = 1.0
 """How old the Date header of an answer may be."""
 GOODBYE = "plegscope was stopped. Start it again, then load this page."
@@ -123,7 +123,7 @@ def _config(app: ASGIApp) -> uvicorn.Config:
         cast("uvicorn._types.ASGIApplication", app),
         interface="asgi3",
         loop="none",
-        http="httptools",
+        http=RequestProtocol,
         lifespan="off",
         ws=ViewerProtocol,
         ws_max_size=4096,
@@ -136,7 +136,7 @@ def _config(app: ASGIApp) -> uvicorn.Config:
         server_header=False,
         # Addresses and schemes that a client claims in headers are not believed.
         proxy_headers=False,
-        limit_concurrency=CONNECTIONS,
+        limit_concurrency=connections.CONNECTIONS,
         backlog=BACKLOG,
         timeout_keep_alive=15,
         timeout_graceful_shutdown=GRACEFUL_S,

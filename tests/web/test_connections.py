@@ -1,0 +1,142 @@
+"""A stranger who sends without end, or nothing, costs little and locks nobody out."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from app.web import connections
+from app.web.connections import HEAD_BYTES
+from tests.web.site import PATIENCE_S, Site, serving
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+ASK = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
+
+
+@asynccontextmanager
+async def connected(site: Site) -> AsyncIterator[Streams]:
+    """A bare connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", site.port)
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+
+
+async def everything(reader: asyncio.StreamReader) -> bytes:
+    """What comes until the connection is over."""
+    got = b""
+    async with asyncio.timeout(PATIENCE_S):
+        with contextlib.suppress(ConnectionResetError):
+            while some := await reader.read(65536):
+                got += some
+    return got
+
+
+async def answer(streams: Streams) -> bytes:
+    """The first line of the next answer."""
+    async with asyncio.timeout(PATIENCE_S):
+        return await streams[0].readline()
+
+
+@pytest.mark.parametrize(
+    ("start", "more"),
+    [(b"GET /", b"a" * 4096), (ASK % 0, b"X: " + b"b" * 4000 + b"\r\n"), (ASK % 0, b"Y: z\r\n")],
+)
+async def test_a_head_without_end_is_refused(start: bytes, more: bytes) -> None:
+    async with serving() as site, connected(site) as (reader, writer):
+        writer.write(start)
+        sent = 0
+        # Refused, it takes no more; were it not, this would end by itself.
+        with contextlib.suppress(ConnectionError):
+            while sent < 64 * HEAD_BYTES and not reader.at_eof():
+                writer.write(more)
+                sent += len(more)
+                await writer.drain()
+        got = await everything(reader)
+    assert sent < 64 * HEAD_BYTES
+    # The reset that follows may overtake the answer.
+    assert not got or got.startswith(b"HTTP/1.1 431 ")
+
+
+async def test_a_long_head_that_fits_is_served() -> None:
+    padding = b"X-Long: " + b"x" * (HEAD_BYTES - 2000) + b"\r\n"
+    async with serving() as site, connected(site) as streams:
+        streams[1].write(ASK % site.port + padding + b"\r\n")
+        assert (await answer(streams)).startswith(b"HTTP/1.1 200 ")
+
+
+async def test_many_requests_on_one_connection_have_each_its_own_measure() -> None:
+    padding = b"X-Long: " + b"x" * (HEAD_BYTES // 2) + b"\r\n"
+    async with serving() as site, connected(site) as (reader, writer):
+        for _ in range(5):
+            writer.write(ASK % site.port + padding + b"\r\n")
+            async with asyncio.timeout(PATIENCE_S):
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+                await reader.readexactly(length)
+            assert head.startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /", ASK % 0])
+async def test_who_does_not_finish_asking_is_let_go(
+    sent: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "HEAD_S", 0.05)
+    async with serving() as site, connected(site) as (reader, writer):
+        writer.write(sent)
+        assert await everything(reader) == b""
+
+
+async def test_who_asks_again_slowly_is_let_go_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "HEAD_S", 0.3)
+    async with serving() as site, connected(site) as (reader, writer):
+        writer.write(ASK % site.port + b"\r\n")
+        assert (await answer((reader, writer))).startswith(b"HTTP/1.1 200 ")
+        writer.write(ASK % site.port)
+        assert b"HTTP/1.1" not in await everything(reader)
+
+
+async def test_a_viewer_is_not_bound_by_the_time_of_a_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "HEAD_S", 0.05)
+    async with serving() as site, site.watch() as viewer:
+        async with asyncio.timeout(PATIENCE_S):
+            # States come twenty times a second here: these take ten times HEAD_S.
+            for _ in range(12):
+                await viewer.recv()
+
+
+async def test_those_who_only_hold_connections_lock_nobody_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "CONNECTIONS", 10)
+    async with serving() as site, contextlib.AsyncExitStack() as stack:
+        idle = [await stack.enter_async_context(connected(site)) for _ in range(40)]
+        idle[-1][1].write(b"GET /")
+        async with connected(site) as streams:
+            streams[1].write(ASK % site.port + b"\r\n")
+            assert (await answer(streams)).startswith(b"HTTP/1.1 200 ")
+        # Whoever has waited longest had to make room.
+        assert await everything(idle[0][0]) == b""
+        idle[-1][1].write(ASK[5:] % site.port + b"\r\n")
+        assert (await answer(idle[-1])).startswith(b"HTTP/1.1 200 ")
+
+
+async def test_viewers_stay_when_room_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "CONNECTIONS", 10)
+    async with serving() as site, site.watch() as viewer, contextlib.AsyncExitStack() as stack:
+        for _ in range(40):
+            await stack.enter_async_context(connected(site))
+        async with asyncio.timeout(PATIENCE_S):
+            for _ in range(5):
+                await viewer.recv()
+        assert site.viewers == 1
