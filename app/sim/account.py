@@ -297,4 +297,4 @@ def play_to_end(
     settled = session.settle()
     last = account.look()
     session.stop()
-    return account.summary(duration_ns, last, settled=settled)
+    return account.summary(int(duration_ns), last, settled=settled)

@@ -3,6 +3,7 @@
 import pytest
 
 from app.sim.agenda import Agenda, VirtualClock, play
+from app.sim.availability import Availability
 from app.sim.flavour import CONTAINERD_2, MS, SECOND
 from app.sim.objects import Container, ContainerConfig, RuntimeEvent, SandboxConfig
 from app.sim.pods import COMPLETED, ERROR, KILLED, OOM_KILLED, ContainerSpec, Lifetime
@@ -12,13 +13,28 @@ from app.sim.world import World
 LAG_MIN, _, LAG_MAX = CONTAINERD_2.exit_lag
 
 
+class Eyes:
+    def __init__(self, seen: list[tuple[str, str, int]]) -> None:
+        self._seen = seen
+
+    def began(self, container_id: str, t: int) -> None:
+        self._seen.append(("began", container_id, t))
+
+    def ended(self, container_id: str, t: int) -> None:
+        self._seen.append(("ended", container_id, t))
+
+
 class Bench:
     def __init__(self, seed: int = 1) -> None:
         self.clock = VirtualClock()
         self.agenda = Agenda(self.clock)
         self.events: list[RuntimeEvent] = []
         self.world = World(seed, self.events.append)
-        self.processes = Processes(self.agenda, self.world, seed)
+        self.availability = Availability(self.agenda)
+        self.seen: list[tuple[str, str, int]] = []
+        self.processes = Processes(
+            self.agenda, self.world, seed, self.availability, Eyes(self.seen)
+        )
         self.sandbox = self.world.run_sandbox(
             SandboxConfig(name="p", uid="u", namespace="n"), self.clock.wall()
         )
@@ -154,3 +170,94 @@ def test_endings_come_by_their_weight_and_follow_from_the_seed() -> None:
     assert 15 < sum(first) < 45
     assert ends(1) == first
     assert ends(2) != first
+
+
+# ------------------------------------------------------- many at once; frozen; down; held still
+
+
+def test_many_ends_at_once_are_noticed_seconds_later_and_nearly_together(bench: Bench) -> None:
+    made = [bench.begin(spec(), attempt) for attempt in range(100)]
+    bench.events.clear()
+    died_at = bench.clock.wall()
+    for one in made:
+        bench.processes.end(one.id, OOM_KILLED)
+    assert bench.processes.unnoticed == 100
+    bench.run(10 * SECOND)
+    lags = sorted(told.created_at - died_at for told in bench.events)
+    assert len(lags) == 100
+    # As measured on containerd 2.1: the first after 1.9 s, most of them close to 3 s.
+    assert SECOND * 1.9 < lags[0] < SECOND * 2.7
+    assert lags[50] - lags[0] > SECOND * 0.3
+    assert lags[-1] - lags[50] < SECOND * 0.25
+    assert lags[-1] < SECOND * 3.2
+    assert bench.processes.unnoticed == 0
+
+
+def test_a_frozen_runtime_notices_when_it_goes_on_with_the_right_time(bench: Bench) -> None:
+    container = bench.begin(spec())
+    bench.run(SECOND)
+    bench.availability.freeze()
+    bench.processes.end(container.id, OOM_KILLED)
+    bench.run(19 * SECOND)
+    assert bench.world.is_running(container.id)
+    bench.availability.thaw()
+    bench.run(SECOND)
+    assert bench.ended(container) == (137, "OOMKilled", SECOND)
+    assert bench.events[-1].created_at >= bench.events[-1].containers[0].finished_at + 19 * SECOND
+
+
+def test_a_runtime_that_was_down_never_learns_how_it_ended_and_tells_nothing(bench: Bench) -> None:
+    container = bench.begin(spec())
+    bench.run(SECOND)
+    bench.availability.go_down()
+    ended = bench.processes.terminate(container.id, 30 * SECOND)
+    bench.events.clear()
+    bench.run(4 * SECOND)
+    bench.availability.start()
+    bench.run(SECOND)
+    assert bench.ended(container) == (255, "Unknown", 5 * SECOND)
+    assert bench.events == []
+    assert ended.fired
+    assert bench.processes.unnoticed == 0
+
+
+def test_an_end_just_before_the_runtime_goes_down_is_lost_as_well(bench: Bench) -> None:
+    container = bench.begin(spec())
+    bench.processes.end(container.id, ERROR)
+    bench.run(MS)
+    bench.availability.go_down()
+    bench.run(SECOND)
+    bench.availability.start()
+    bench.run(SECOND)
+    assert bench.ended(container)[:2] == (255, "Unknown")
+
+
+def test_what_was_removed_while_the_runtime_was_down_is_no_error(bench: Bench) -> None:
+    container = bench.begin(spec())
+    bench.processes.end(container.id, ERROR)
+    bench.availability.go_down()
+    bench.run(SECOND)
+    bench.world.remove_sandbox(bench.sandbox.id, bench.clock.wall())
+    bench.availability.start()
+    bench.run(SECOND)
+    assert bench.world.containers() == []
+    assert bench.processes.unnoticed == 0
+
+
+def test_held_still_nothing_ends_by_itself_but_what_has_ended_is_noticed(bench: Bench) -> None:
+    life = Lifetime((SECOND, SECOND), (ERROR,))
+    staying, dying = bench.begin(spec(lifetime=life)), bench.begin(spec(), 1)
+    bench.processes.end(dying.id, OOM_KILLED)
+    bench.processes.hold()
+    bench.run(60 * SECOND)
+    assert bench.world.is_running(staying.id)
+    assert bench.ended(dying)[:2] == (137, "OOMKilled")
+
+
+def test_a_witness_sees_the_true_moments(bench: Bench) -> None:
+    bench.run(SECOND)
+    container = bench.begin(spec())
+    bench.run(SECOND)
+    bench.processes.end(container.id, ERROR)
+    bench.run(SECOND)
+    assert bench.seen == [("began", container.id, SECOND), ("ended", container.id, 2 * SECOND)]

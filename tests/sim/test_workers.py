@@ -19,9 +19,11 @@ from app.engine.records import (
     SyncBegan,
     SyncFinished,
 )
+from app.sim.faults import RuntimeFreezes, RuntimeRestarts
 from app.sim.flavour import MS, SECOND
 from app.sim.objects import SandboxConfig
 from app.sim.pods import COMPLETED, ERROR, OOM_KILLED, PodSpec
+from app.sim.units import Ns, seconds
 from app.sim.workers import WorkerSettings
 from tests.sim.orders import ends, order, runs_on, slow_to_stop
 from tests.sim.virtual import VirtualNode
@@ -470,3 +472,73 @@ def test_a_virtual_node_is_the_same_each_time() -> None:
     first = life()
     assert len(first) > 200
     assert life() == first
+
+
+# ------------------------------------------------- a runtime that is down or frozen; held still
+
+
+def test_what_the_runtime_refuses_while_it_is_down_is_done_afterwards(node: VirtualNode) -> None:
+    settled(node, order("web"), order("db"))
+    node.plan.begin(RuntimeRestarts(at=Ns(0), lasts=seconds(5)))
+    node.workers.delete("uid-db")
+    node.workers.add(order("new"))
+    node.run(4)
+    assert {one.config.name for one in node.world.sandboxes()} == {"web", "db"}
+    node.run(15)
+    assert {one.config.name for one in node.world.sandboxes()} == {"web", "new"}
+    assert all(one.state == "running" for one in node.world.everything())
+
+
+def test_a_pod_that_cannot_be_collected_yet_is_collected_later(node: VirtualNode) -> None:
+    settled(node, order("web"))
+    node.workers.delete("uid-web")
+    while node.workers._pods["uid-web"].phase != "terminated":
+        node.run(0.01)
+    node.plan.begin(RuntimeRestarts(at=Ns(0), lasts=seconds(8)))
+    node.run(7)
+    assert node.workers.pods != ()
+    node.run(10)
+    assert node.workers.pods == ()
+    assert node.world.sandboxes() == []
+
+
+def test_on_a_frozen_runtime_a_sync_hangs_and_goes_on(node: VirtualNode) -> None:
+    settled(node, order("web"))
+    node.workers.fail_probe("uid-web", ("app",))
+    node.run(0.001)
+    node.plan.begin(RuntimeFreezes(at=Ns(0), lasts=seconds(20)))
+    node.run(19)
+    assert len(node.of(SyncBegan)) == 1
+    assert node.of(SyncFinished) == []
+    node.run(5)
+    assert node.of(SyncFinished)[0].duration_ns > 19 * SECOND
+    assert node.of(SyncFinished)[0].did_work
+
+
+def test_the_deletor_leaves_what_it_cannot_remove_for_the_next_time(node: VirtualNode) -> None:
+    settled(node, order("web"))
+    for _ in range(2):
+        node.workers.end_container("uid-web", "app", ERROR)
+        node.run(8)
+    node.workers.end_container("uid-web", "app", ERROR)
+    node.run(0.2)
+    node.plan.begin(RuntimeRestarts(at=Ns(0), lasts=seconds(1)))
+    node.run(30)
+    node.workers.end_container("uid-web", "app", ERROR)
+    node.run(30)
+    dead = [one for one in node.world.everything() if one.state == "exited"]
+    assert len(dead) == 1
+
+
+def test_held_still_syncs_end_and_the_engine_hears_of_it(node: VirtualNode) -> None:
+    settled(node, order("web"))
+    node.workers.fail_probe("uid-web", ("app",))
+    node.run(0.001)
+    assert len(asked(node, SyncStarted)) == 1
+    node.workers.hold()
+    assert len(asked(node, SyncEnded)) == 1
+    assert node.engine.state(node.clock.mono()).queue.suspended == 0
+    before = {one.id: one.state for one in node.world.everything()}
+    node.run(60)
+    assert {one.id: one.state for one in node.world.everything()} == before
+    assert len(asked(node, SyncStarted)) == 1

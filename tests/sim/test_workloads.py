@@ -18,7 +18,7 @@ from app.sim.script import (
     Step,
     Workload,
 )
-from app.sim.workloads import CronJob, Mishap, Replicas, TrainingGroup
+from app.sim.workloads import CronJob, MassEnd, Mishap, Replicas, Resize, TrainingGroup
 from tests.sim.orders import runs_on
 
 SUFFIX = r"[bcdfghjklmnpqrstvwxz2456789]{5}"
@@ -142,6 +142,38 @@ def test_mishaps_spare_pods_that_were_scaled_away() -> None:
                 hits += 1
                 assert step.action.uid in present
     assert hits > 100
+
+
+def test_somebody_scales_to_nothing_and_back_at_certain_times() -> None:
+    resizes = (Resize(at=50 * SECOND, count=3), Resize(at=30 * SECOND, count=0))
+    pods, steps = play(replicas(count=2, resizes=resizes))
+    assert [(step.t // SECOND, type(step.action)) for step in steps] == [
+        *[(30, DeletePod)] * 2,
+        *[(50, AddPod)] * 3,
+    ]
+    gone = {step.action.uid for step in steps if isinstance(step.action, DeletePod)}
+    assert gone == {pod.uid for pod in pods}
+    assert gone.isdisjoint({pod.uid for pod in added(steps)})
+
+
+def test_all_end_within_a_moment() -> None:
+    end = MassEnd(at=30 * SECOND, ending=OOM_KILLED, within=2 * SECOND)
+    resize = Resize(at=10 * SECOND, count=7)
+    pods, steps = play(replicas(count=4, resizes=(resize,), mass_ends=(end,)))
+    ends = [step for step in steps if isinstance(step.action, EndContainer)]
+    present = {pod.uid for pod in pods} | {pod.uid for pod in added(steps)}
+    assert {step.action.uid for step in ends if isinstance(step.action, EndContainer)} == present
+    assert len(ends) == len(present) == 7
+    assert all(30 * SECOND <= step.t <= 32 * SECOND for step in ends)
+    assert len({step.t for step in ends}) > 5
+
+
+def test_a_certain_container_of_each_pod_ends() -> None:
+    end = MassEnd(at=SECOND, ending=ERROR, container="side")
+    _, steps = play(replicas(containers=(runs_on("app"), runs_on("side")), mass_ends=(end,)))
+    assert [step.action.container for step in steps if isinstance(step.action, EndContainer)] == [
+        "side"
+    ]
 
 
 def cron(**more: Any) -> CronJob:

@@ -116,6 +116,63 @@ def test_a_failed_start_is_an_exit_without_an_event(lab: Lab) -> None:
     assert failed.message == "no such program"
 
 
+def test_an_end_that_the_runtime_slept_through_has_no_event_and_no_true_story(lab: Lab) -> None:
+    app = lab.running()
+    lab.told()
+    lab.world.overlook_exit(app.id, 900)
+    assert lab.told() == []
+    lost = lab.world.container(app.id)
+    assert (lost.state, lost.exit_code, lost.reason) == ("exited", 255, "Unknown")
+    assert lost.finished_at == 900
+    with pytest.raises(ConflictError):
+        lab.world.overlook_exit(app.id, 901)
+
+
+def test_whoever_follows_the_world_hears_of_each_change_of_a_list(lab: Lab) -> None:
+    changed: list[str] = []
+    lab.world.on_change.append(changed.append)
+
+    def since() -> list[str]:
+        heard = changed.copy()
+        changed.clear()
+        return heard
+
+    world = lab.world
+    box = world.run_sandbox(POD, 1)
+    assert since() == [box.id]
+    one = world.create_container(box.id, APP, 2)
+    two = world.create_container(box.id, SIDECAR, 2)
+    assert since() == [one.id, two.id]
+    world.start_container(one.id, 3)
+    world.fail_start(two.id, "no such program", 3)
+    assert since() == [one.id, two.id]
+    world.exit_container(one.id, 0, "Completed", 4, 5)
+    world.stop_sandbox(box.id, 6)
+    assert since() == [one.id, box.id]
+    world.stop_sandbox(box.id, 7)
+    world.remove_container(two.id, 7)
+    world.remove_container("no such", 7)
+    assert set(since()) == {box.id, two.id}
+    world.remove_sandbox(box.id, 8)
+    assert set(since()) == {one.id, box.id}
+    assert [world.look_up(item) for item in (box.id, one.id, two.id)] == [None, None, None]
+
+
+def test_pods_and_their_things_are_found_by_uid(lab: Lab) -> None:
+    app = lab.running()
+    world = lab.world
+    other = world.run_sandbox(SandboxConfig(name="db", uid="uid-2", namespace="shop"), 200)
+    assert set(world.pods()) == {POD.uid, "uid-2"}
+    assert [one.id for one in world.pod_containers(POD.uid)] == [app.id]
+    assert [one.id for one in world.pod_sandboxes("uid-2")] == [other.id]
+    assert (world.count, [one.id for one in world.everything()]) == (1, [app.id])
+    assert (world.look_up(app.id), world.look_up(other.id)) == (app, other)
+    world.remove_sandbox(other.id, 300)
+    assert world.pods() == (POD.uid,)
+    assert world.pod_sandboxes("uid-2") == []
+    assert world.pod_containers("uid-2") == []
+
+
 def test_a_killed_pause_process_leaves_the_containers_running(lab: Lab) -> None:
     app = lab.running()
     lab.told()
