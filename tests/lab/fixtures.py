@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -21,6 +22,7 @@ import pytest
 from tests.lab.containerd import Containerd, check_machine, sweep
 from tests.lab.errors import LabError, LabUnavailable
 from tests.lab.packages import SUITES, fetch
+from tests.lab.packages import promtool as fetch_promtool
 from tests.lab.pods import Pods
 
 FIXTURES = {"containerd16": "1.6", "containerd17": "1.7", "containerd2": "2"}
@@ -35,9 +37,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     used = {name for item in session.items for name in getattr(item, "fixturenames", ())}
     each = "each_containerd" in used or "every_version" in used
     wanted = [version for name, version in FIXTURES.items() if each or name in used]
-    if not wanted or session.config.option.collectonly:
+    if session.config.option.collectonly or not (wanted or "promtool" in used):
         return
     writer = session.config.get_terminal_writer()
+    if "promtool" in used:
+        try:
+            writer.line(f"lab: {fetch_promtool()}")
+        except LabError as error:
+            problems["promtool"] = error
     for version in wanted:
         try:
             check_machine()
@@ -102,6 +109,13 @@ def containerd17(lab: dict[str, LabError]) -> Iterator[Containerd]:
 def containerd2(lab: dict[str, LabError]) -> Iterator[Containerd]:
     """containerd 2.x, which gives each subscriber all events."""
     yield from _instance("2", lab)
+
+
+@pytest.fixture(scope="session")
+def promtool(request: pytest.FixtureRequest) -> Path:
+    """Prometheus' checker of metrics and rules; it needs no runtime and no root."""
+    _require("promtool", request.config.stash.setdefault(PROBLEMS, {}))
+    return fetch_promtool()
 
 
 @pytest.fixture(params=FIXTURES, ids=list(SUITES))

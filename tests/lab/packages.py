@@ -1,6 +1,7 @@
-"""containerd from Debian's packages: fetched, unpacked, never installed.
+"""containerd and promtool from Debian's packages: fetched, unpacked, never installed.
 
-`fetch("1.6" | "1.7" | "2")` returns the binaries of that version, out of a cache directory
+`fetch("1.6" | "1.7" | "2")` returns the binaries of that version, `promtool()` Prometheus' checker
+of metrics and rules, out of a cache directory
 (``$PLEGSCOPE_LAB_DIR``, else ``$XDG_CACHE_HOME/plegscope-lab``) that several processes may
 use at once. apt is run with sources, lists, status and cache of our own, so the machine's
 package state is only read: it tells which mirror to use. runc and busybox come from the
@@ -108,12 +109,7 @@ def _complete(version: str, target: Path) -> Binaries | None:
 
 
 def _install(version: str, target: Path, own_suite: str) -> Binaries:
-    """Fill a directory beside `target` and rename it, so that a half-done one is never used."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=target.parent) as name:
-        work = Path(name)
-        made = work / "programs"
-        made.mkdir()
+    with _filling(target) as (work, made):
         apt = _Apt(work, _mirror(work))
         wanted = {
             SUITES[version]: (["containerd"], CONTAINERD_PROGRAMS),
@@ -126,10 +122,42 @@ def _install(version: str, target: Path, own_suite: str) -> Binaries:
         said = _says(made / "containerd", SUITES[version])
         _says(made / "runc", own_suite)
         (made / MARKER).write_text(json.dumps({"containerd": said}) + "\n")
+    return Binaries(version, said, target)
+
+
+def promtool() -> Path:
+    """Prometheus' checker, downloaded if the cache has none, from the machine's own suite.
+
+    Raises LabUnavailable and LabError as `fetch` does.
+    """
+    target = cache_directory() / "programs" / "promtool"
+    program = target / "promtool"
+    if not program.exists():
+        suite = host_suite()
+        with locked(cache_directory() / "fetch.lock"):
+            if not program.exists():
+                with _filling(target) as (work, made):
+                    unpacked = _Apt(work, _mirror(work)).unpacked(suite, ["prometheus"])
+                    _take("promtool", unpacked, made)
+                    _says(made / "promtool", suite)
+    return program
+
+
+@contextlib.contextmanager
+def _filling(target: Path) -> Iterator[tuple[Path, Path]]:
+    """Fill a directory beside `target` and rename it, so that a half-done one is never used.
+
+    Yields a directory to work in and the one to fill.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=target.parent) as name:
+        work = Path(name)
+        made = work / "programs"
+        made.mkdir()
+        yield work, made
         if target.exists():
             target.rename(work / "old")
         made.rename(target)
-    return Binaries(version, said, target)
 
 
 def _take(program: str, unpacked: Path, made: Path) -> None:
