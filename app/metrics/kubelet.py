@@ -3,6 +3,10 @@
 Sources: kubelet ``pkg/kubelet/metrics/metrics.go``, and KEP-3386 (Metrics) for
 ``kubelet_pleg_events_total``. All are there from the start, as in the kubelet, which registers
 them whatever its feature gates say. Where the shadow must differ, the help text says so.
+
+Not among them is ``kubelet_terminated_containers_total`` (1.36): it is the status manager's and no
+PLEG's, it tells init containers from others, which no runtime does, and its label ``reason`` is
+whatever the runtime says.
 """
 
 from typing import get_args
