@@ -28,7 +28,7 @@ def test_percentiles_are_values_that_were_seen() -> None:
 
 
 def test_a_section_prints_figure_target_and_verdict() -> None:
-    section = Section("(x) something", notes=["How."])
+    section = Section("(x) something", note="How.")
     section.at_most("cost", 1.5, 2, "x")
     section.at_most("time", 30.04, 25, "ms", 1)
     section.at_least("sooner", 50, 50, "x")
@@ -112,7 +112,7 @@ def test_the_same_kills_by_stream_and_by_polling_are_compared() -> None:
     figures = {row.what: row.figure for row in section.rows}
     assert figures["event received to ContainerDied recorded: p99"] == "2.00 ms"
     assert figures["detection sooner with the stream"] == "150 x"
-    assert "1 were found by a poll before their event came." in section.notes
+    assert "1 were found by a poll before their event came." in section.note
 
 
 # ---------------------------------------------------------------------------- the command line

@@ -13,6 +13,7 @@ figure that misses its target does not change the exit code.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -66,6 +67,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
+    # Also when it is ended from outside, the node is purged.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         sys.exit(main(sys.argv[1:]))
     except LabError as error:

@@ -11,7 +11,7 @@ from tests.bench.report import Section, median
 from tests.watching_page import WatchingPage
 
 SIZES = (10, 110, 250)
-WINDOWS = 5
+WINDOWS = 4
 WINDOW_S = 10.0
 SETTLE_S = 4.0
 """The runtime and both pollers come to rest after pods were made."""
@@ -23,11 +23,11 @@ MAX_PERCENT = 2.0
 def measure(node: Node) -> Section:
     """CPU at each number of pods, and how it grows."""
     section = Section("(a) CPU of watch against a bare loop")
-    section.notes = [
-        f"Percent of one core, median of {WINDOWS} windows of {WINDOW_S:g} s. The bare loop makes",
-        "the same two list calls each second and parses the answers; watch serves its dashboard",
-        "and has no viewer.",
-    ]
+    section.note = (
+        f"Percent of one core, median of {WINDOWS} windows of {WINDOW_S:g} s. The bare loop makes "
+        "the same two list calls each second and parses the answers; watch serves its dashboard "
+        "to nobody."
+    )
     costs: dict[int, tuple[float, float]] = {}
     with node.pods() as pods:
         for size in SIZES:

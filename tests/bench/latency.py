@@ -65,11 +65,11 @@ def compare(
 ) -> None:
     """Turn the records into rows."""
     after = [line["after_ns"] / 1e6 for line in told.values() if line["after_ns"] is not None]
-    section.notes = [
-        f"{len(told)} containers killed one at a time on an idle node of as many pods; two watch",
-        "processes side by side, one with --no-stream. Milliseconds.",
-        f"{len(told) - len(after)} were found by a poll before their event came.",
-    ]
+    section.note = (
+        f"{len(told)} containers killed one at a time on an idle node of as many pods; two watch "
+        "processes side by side, one with --no-stream. "
+        f"{len(told) - len(after)} were found by a poll before their event came."
+    )
     section.at_most("event received to ContainerDied recorded: p50", median(after), P50_MS, "ms")
     p99 = percentile(after, 99)
     section.at_most("event received to ContainerDied recorded: p99", p99, P99_MS, "ms")

@@ -6,6 +6,7 @@ import math
 import os
 import platform
 import statistics
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -27,11 +28,11 @@ class Row:
 
 @dataclass
 class Section:
-    """What one measurement found. ``notes`` say how, in a line each."""
+    """What one measurement found. ``note`` says how."""
 
     title: str
     rows: list[Row] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    note: str = ""
 
     def add(self, what: str, figure: str) -> None:
         """A line without a target."""
@@ -39,7 +40,7 @@ class Section:
 
     def at_most(self, what: str, value: float, limit: float, unit: str, digits: int = 2) -> None:
         """A line whose value must not be above ``limit``."""
-        figure, target = f"{value:.{digits}f} {unit}", f"at most {limit:g} {unit}"
+        figure, target = f"{value:.{digits}f} {unit}", f"at most {limit:.3g} {unit}"
         self.rows.append(Row(what, figure, target, value <= limit))
 
     def at_least(self, what: str, value: float, limit: float, unit: str) -> None:
@@ -51,7 +52,7 @@ class Section:
     def text(self) -> str:
         """The section as it is printed."""
         lines = [self.title, "-" * len(self.title)]
-        lines += [f"  {note}" for note in self.notes]
+        lines += [f"  {line}" for line in textwrap.wrap(self.note, sum(WIDTHS))]
         for row in self.rows:
             cells = (row.what, row.figure, row.target)
             line = "  ".join(cell.ljust(width) for cell, width in zip(cells, WIDTHS, strict=True))

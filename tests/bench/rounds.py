@@ -46,10 +46,10 @@ def measure(node: Node) -> Section:
                     one(watched=True)
                     own.append((cpu_ns(page.pid) - used) / 1e9)
     section = Section("(d) rounds of pods with and without watch")
-    section.notes = [
-        f"{PODS} pods made, killed and removed by {WORKERS} at a time; {PAIRS} pairs of rounds, in",
-        "turning order; the ratio is the median over the pairs.",
-    ]
+    section.note = (
+        f"{PODS} pods made, killed and removed by {WORKERS} at a time; {PAIRS} pairs of rounds, in "
+        "turning order; the ratio is the median over the pairs."
+    )
     section.add("a round without watch: median", f"{median(without):.2f} s")
     section.add("a round with watch: median", f"{median(with_watch):.2f} s")
     ratios = [b / a for a, b in zip(without, with_watch, strict=True)]

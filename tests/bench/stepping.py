@@ -136,10 +136,10 @@ def inspected(effect: InspectPod) -> PodInspected:
 def measure() -> Section:
     """Each size, its rounds taken in turns so that all see the same machine."""
     section = Section("(e) one unchanged listing: the engine's step against parsing")
-    section.notes = [
-        f"One container a pod; microseconds, median of {ROUNDS} rounds taken in turns. A step",
-        "groups the rows into pods and compares each with its record.",
-    ]
+    section.note = (
+        f"One container a pod; microseconds of CPU, median of {ROUNDS} rounds taken in turns. A "
+        "step groups the rows into pods and compares each with its record."
+    )
     say(f"(e) {len(SIZES)} sizes")
     shadows = {size: Shadow(Listing(size)) for size in SIZES}
     times: dict[int, list[tuple[float, float, float]]] = {size: [] for size in SIZES}
