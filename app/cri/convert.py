@@ -21,8 +21,8 @@ from app.engine.model import (
 MAX_NAME = 1024
 """Characters of an id, a name, a reason or an image."""
 
-MAX_MESSAGE = 16 * 1024
-"""Characters of a container's termination message (the kubelet keeps 4 KiB of it)."""
+MAX_MESSAGE = 2048
+"""Characters of a runtime's message about a container. It is in every record of its pod."""
 
 MAX_IPS = 16
 

@@ -6,7 +6,7 @@ never waits for a viewer (see ``Viewer``); everything here runs on the one event
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol, cast
 
@@ -18,6 +18,7 @@ from app.hub.limits import Limits, Stats
 from app.hub.viewer import Viewer
 from app.hub.wire import Batch, Bye, Hello, Lagging, PodRow, SessionState, Snapshot, State
 from app.journal.journal import Journal
+from app.journal.weight import first_of
 
 
 class HubFull(Exception):
@@ -173,25 +174,37 @@ class Hub:
     def _admit(self, viewer: Viewer, since: int | None) -> None:
         """Greet; go on from ``since`` if the journal still has what follows it and it is little."""
         oldest = max(self._journal.first_seq - 1, self._cursor - self.limits.snapshot_records)
-        resumed = since is not None and oldest <= since <= self._cursor
+        resumed = (
+            since is not None
+            and oldest <= since <= self._cursor
+            and self._is_light(self._journal.since(since, self._cursor - since))
+        )
         viewer.greet(frame(Hello(self._session, self._version, resumed)))
         if since is not None and resumed:
             self.stats.resumed += 1
             missed = self._batches(since, self._cursor - since)
             viewer.start([*missed, frame(State(self._state()))], since)
 
+    def _is_light(self, records: Sequence[Record]) -> bool:
+        return first_of(records, self.limits.snapshot_weight) == len(records)
+
     def _batches(self, since: int, limit: int | None = None) -> list[Frame]:
         """The records after ``since`` (at most ``limit``) as frames; the journal still has them."""
         records = cast("tuple[AnyRecord, ...]", self._journal.since(since, limit))
-        size = self.limits.batch_records
-        parts = [records[i : i + size] for i in range(0, len(records), size)]
-        return [frame(Batch(part[0].seq, part[-1].seq, part), part[-1].seq) for part in parts]
+        frames: list[Frame] = []
+        while records:
+            part = records[: self.limits.batch_records]
+            part = part[: first_of(part, self.limits.batch_weight)]
+            frames.append(frame(Batch(part[0].seq, part[-1].seq, part), part[-1].seq))
+            records = records[len(part) :]
+        return frames
 
     def _start_afresh(self, viewers: list[Viewer]) -> None:
         """One snapshot for all of them, and to each that was here before what it has missed."""
         limits = self.limits
         records = cast("tuple[AnyRecord, ...]", self._journal.newest(limits.snapshot_records))
         if records:
+            records = records[-first_of(reversed(records), limits.snapshot_weight) :]
             horizon = records[-1].t - limits.snapshot_ns
             records = tuple(record for record in records if record.t >= horizon)
         first = records[0].seq if records else self._cursor + 1

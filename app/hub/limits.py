@@ -17,7 +17,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     queue_frames: int = 40
     """Frames that may wait for one viewer: two seconds at full rate."""
     queue_bytes: int = 2 * 1024 * 1024
+    batch_weight: int = 512 * 1024
+    """A batch with more characters of text is sent as several, and a record that has more alone."""
     snapshot_records: int = 4000
+    snapshot_weight: int = 4 * 1024 * 1024
+    """Characters of text in a snapshot's records, the newest of which are taken."""
     snapshot_ns: int = 10 * 60 * 1_000_000_000
     """Records older than this (by the newest one's time) are left out of a snapshot."""
     send_timeout: float = 5.0

@@ -7,22 +7,31 @@ from itertools import islice
 import msgspec
 
 from app.engine.records import Record
+from app.journal.weight import weight
 
 DEFAULT_CAPACITY = 65_536
+DEFAULT_MAX_WEIGHT = 64 * 1024 * 1024
+"""Characters of text; a full journal of a usual node has a fifth of it."""
 
 
 class Journal:
-    """The ordered sequence of records, newest ``capacity`` kept.
+    """The ordered sequence of records, newest ``capacity`` kept, or fewer if those weigh too much.
 
+    ``max_weight``: characters of text in all of them together (the newest is kept in any case).
     ``seq`` counts from 1 without a hole, so ``first_seq - 1`` is the number of records that have
     been given up. Subscribers are called in turn with each numbered record, on the appending task,
     and must return quickly and not raise.
     """
 
-    def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
+    def __init__(
+        self, capacity: int = DEFAULT_CAPACITY, max_weight: int = DEFAULT_MAX_WEIGHT
+    ) -> None:
         if capacity < 1:
             raise ValueError("a journal keeps at least one record")
-        self._records: deque[Record] = deque(maxlen=capacity)
+        self._capacity = capacity
+        self._max_weight = max_weight
+        self._weight = 0
+        self._records: deque[Record] = deque()
         self._last = 0
         self._subscribers: list[Callable[[Record], None]] = []
 
@@ -44,7 +53,12 @@ class Journal:
         """Number the record, keep it, tell the subscribers; returns the numbered record."""
         self._last += 1
         numbered = msgspec.structs.replace(record, seq=self._last)
+        self._weight += weight(numbered)
         self._records.append(numbered)
+        while len(self._records) > self._capacity or (
+            self._weight > self._max_weight and len(self._records) > 1
+        ):
+            self._weight -= weight(self._records.popleft())
         for callback in self._subscribers:
             callback(numbered)
         return numbered

@@ -8,11 +8,16 @@ import msgspec
 
 from app.engine.records import AnyRecord, Record
 from app.journal.journal import Journal
+from app.journal.weight import first_of
 
 KINDS: dict[str, type[Record]] = {
     str(cls.__struct_config__.tag): cls for cls in get_args(AnyRecord)
 }
 """All kinds of records by the word that stands in a record's ``kind`` field."""
+
+
+MAX_WEIGHT = 8 * 1024 * 1024
+"""Characters of text on a page, or of one record that has more."""
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -38,7 +43,7 @@ def query(
     uids: Set[str] | None = None,
     kinds: Iterable[str] | None = None,
 ) -> Page:
-    """Records numbered above ``since``, oldest first, at most ``limit``.
+    """Records numbered above ``since``, oldest first, at most ``limit``; fewer of heavy ones.
 
     Args:
         journal: where to look.
@@ -56,8 +61,8 @@ def query(
     else:
         kept = journal.since(since)
         found = tuple(islice((r for r in kept if _wanted(r, uids, classes)), limit + 1))
-    complete = len(found) <= limit
-    records = found[:limit]
+    records = found[: min(limit, first_of(found, MAX_WEIGHT))]
+    complete = len(records) == len(found)
     return Page(
         # Every class of records is a part of AnyRecord; a test holds that.
         records=cast("tuple[AnyRecord, ...]", records),

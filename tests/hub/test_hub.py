@@ -98,6 +98,28 @@ async def test_a_snapshot_holds_the_newest_records_and_says_that_there_are_older
     assert snapshot["truncated"]
 
 
+async def test_a_snapshot_of_heavy_records_holds_fewer_of_them() -> None:
+    world = World(Limits(gather=0, snapshot_weight=1000))
+    world.happen(5)
+    for _ in range(7):
+        world.journal.append(note(text="x" * 300))
+    async with running(world.hub):
+        with world.hub.viewer() as viewer:
+            _, snapshot = await opening(viewer)
+    assert numbers(snapshot) == [10, 11, 12]
+    assert snapshot["truncated"]
+
+
+async def test_a_record_that_is_too_heavy_comes_in_the_snapshot_alone() -> None:
+    world = World(Limits(gather=0, snapshot_weight=1000))
+    world.happen(5)
+    world.journal.append(note(text="x" * 3000))
+    async with running(world.hub):
+        with world.hub.viewer() as viewer:
+            _, snapshot = await opening(viewer)
+    assert numbers(snapshot) == [6]
+
+
 async def test_a_snapshot_leaves_out_what_is_long_ago() -> None:
     world = World(Limits(gather=0, snapshot_ns=10 * SECOND))
     world.happen(2, t=0)
@@ -183,6 +205,19 @@ async def test_a_flood_is_split_into_several_batches_in_order() -> None:
             await take_into(picture, viewer, until=35)
     assert picture.batches == 4
     assert picture.seqs == list(range(1, 36))
+
+
+async def test_heavy_records_are_split_into_several_batches_in_order() -> None:
+    world = World(Limits(flush_interval=0.005, gather=0.001, batch_weight=1000))
+    picture = Picture()
+    async with running(world.hub):
+        with world.hub.viewer() as viewer:
+            await take_into(picture, viewer, until=0)
+            for size in (300, 300, 300, 300, 5000, 300):
+                world.journal.append(note(text="x" * size))
+            await take_into(picture, viewer, until=6)
+    assert picture.batches == 4
+    assert picture.seqs == list(range(1, 7))
 
 
 async def test_records_are_gathered_for_the_flush_interval() -> None:
@@ -312,6 +347,22 @@ async def test_one_that_is_far_behind_gets_a_snapshot_rather_than_the_backlog() 
             resumed = await take(viewer)
     assert not hello["resumed"]
     assert numbers(snapshot) == [7, 8, 9, 10]
+    assert resumed is not None
+    assert resumed["resumed"]
+
+
+async def test_one_that_missed_too_heavy_records_gets_a_snapshot() -> None:
+    world = World(Limits(gather=0, snapshot_weight=1000))
+    world.happen(3)
+    for _ in range(5):
+        world.journal.append(note(text="x" * 300))
+    async with running(world.hub):
+        with world.hub.viewer(3, SESSION) as viewer:
+            hello, snapshot = await opening(viewer)
+        with world.hub.viewer(5, SESSION) as viewer:
+            resumed = await take(viewer)
+    assert not hello["resumed"]
+    assert numbers(snapshot) == [6, 7, 8]
     assert resumed is not None
     assert resumed["resumed"]
 

@@ -9,6 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from app.engine.records import Note, PodSeen, Record
 from app.journal.journal import DEFAULT_CAPACITY, Journal
+from app.journal.weight import weight
 from tests.build import note, pod_seen
 
 
@@ -77,6 +78,23 @@ def test_since(seq: int, limit: int | None, expected: list[int]) -> None:
 )
 def test_newest(count: int, expected: list[int]) -> None:
     assert numbers(filled(10).newest(count)) == expected
+
+
+def test_heavy_records_push_out_older_ones() -> None:
+    journal = Journal(100, max_weight=1000)
+    for number in range(1, 51):
+        journal.append(note(number))
+    assert journal.first_seq == 1
+    journal.append(note(51, text="x" * 900))
+    kept = journal.since(0)
+    assert numbers(kept) == list(range(journal.first_seq, 52))
+    assert sum(map(weight, kept)) <= 1000
+    assert weight(journal.append(note(52, text="x" * 5000))) > 1000
+    assert numbers(journal.since(0)) == [52]
+    # What went out weighs nothing any more.
+    for number in range(53, 83):
+        journal.append(note(number))
+    assert journal.first_seq == 53
 
 
 def test_subscribers_are_told_of_each_numbered_record_in_the_order_of_subscription() -> None:

@@ -58,6 +58,21 @@ def test_a_page_that_is_exactly_full_and_the_last_is_complete() -> None:
     assert (page.next, page.complete) == (2, True)
 
 
+def test_a_page_of_heavy_records_ends_early_and_says_where_to_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("app.journal.query.MAX_WEIGHT", 1000)
+    journal = journal_of(*(note(n, text="x" * 300) for n in range(7)), note(7, text="x" * 5000))
+    read: list[int] = []
+    since, complete = 0, False
+    while not complete:
+        page = query(journal, since, limit=100)
+        assert 1 <= len(page.records) <= 3
+        read += [record.seq for record in page.records]
+        since, complete = page.next, page.complete
+    assert read == list(range(1, 9))
+
+
 def test_one_pod() -> None:
     journal = journal_of(pod_seen("u1"), *chain(1, 0, "u1"), *chain(2, 0, "u2"), note())
     page = query(journal, uids={"u2"})
