@@ -33,6 +33,9 @@ def explain(error: msgspec.ValidationError, data: object, kind: type) -> tuple[s
     assert found is not None, "the pattern matches any text"
     path = _steps(found["path"] or "")
     here = _resolve(inspect.type_info(kind), data, path)
+    kinds = _kinds(here)
+    if kinds and path and path[-1] == "kind":
+        return _place(data, path), f"it is one of {kinds}"
     return _place(data, path), _reason(found["what"], here)
 
 
@@ -48,10 +51,9 @@ def _place(data: object, path: list[Step]) -> str:
         if isinstance(step, str):
             words.append(step)
             continue
-        if isinstance(data, dict) and words:
-            name = data.get("name", data.get("kind"))
-            named = f" ({_short(name)})" if isinstance(name, str) else ""
-            words[-1] += f" {step + 1}{named}"
+        name = data.get("name", data.get("kind")) if isinstance(data, dict) else None
+        if words:
+            words[-1] += f" {step + 1}" + (f" ({_short(name)})" if isinstance(name, str) else "")
     return ", ".join(words)
 
 
@@ -138,4 +140,5 @@ def _values(here: Any) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+    text = text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+    return "".join(one if one.isprintable() else "�" for one in text)

@@ -60,7 +60,7 @@ def parse(text: str, name: str, source: str = "") -> Scenario:
     except ValueError as error:
         raise ScenarioError(f"{source} is not TOML: {error}. Correct that line.") from None
     try:
-        read = msgspec.convert(data, ScenarioFile, dec_hook=_special)
+        read = msgspec.convert(data, ScenarioFile, dec_hook=special)
     except msgspec.ValidationError as error:
         where, what = explain(error, data, ScenarioFile)
         place = f"{source}: {where}: " if where else f"{source}: "
@@ -91,7 +91,7 @@ def _read(path: Path) -> str:
         raise ScenarioError(f"{path} is no UTF-8 text; save it as UTF-8.") from None
 
 
-def _special(wanted: type, given: object) -> Any:
+def special(wanted: type, given: object) -> Any:
     """The two kinds of numbers that are written as texts."""
     if wanted is Ns:
         return parse_ns(given if isinstance(given, str) else "")

@@ -1,0 +1,259 @@
+"""Each scenario's claim, under the KEP's PLEG; and what other PLEGs make of the same node."""
+
+from functools import cache
+from itertools import pairwise
+
+import pytest
+
+from app.engine.profiles import PROFILES
+from app.engine.records import (
+    Lifecycle,
+    Record,
+    RelistFinished,
+    RequestMade,
+    StreamChanged,
+    SyncFinished,
+)
+from app.sim.account import Summary, play_to_end
+from app.sim.flavour import MS, SECOND
+from app.sim.library import load, names
+from app.sim.virtual import VirtualSession
+
+RIGHT = [name for name in PROFILES if name != "legacy"]
+
+
+@cache
+def played(name: str, profile: str = "kep") -> tuple[tuple[Record, ...], Summary]:
+    """A scenario as it comes, played once for all tests."""
+    records: list[Record] = []
+    scenario = load(name)
+    session = VirtualSession(scenario, profile=profile, on_record=records.append)
+    summary = play_to_end(session, scenario.duration_ns)
+    return tuple(records), summary
+
+
+def died(name: str, profile: str = "kep") -> list[Lifecycle]:
+    records, _ = played(name, profile)
+    return [
+        one
+        for one in records
+        if isinstance(one, Lifecycle) and one.type == "ContainerDied" and not one.is_sandbox
+    ]
+
+
+def sources(name: str, profile: str = "kep") -> set[str]:
+    return set(played(name, profile)[1].ends.by_source)
+
+
+@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("profile", RIGHT)
+def test_the_shadow_knows_the_node_in_the_end(name: str, profile: str) -> None:
+    _, summary = played(name, profile)
+    assert summary.settled
+    assert summary.difference == ()
+    assert (summary.ends.twice, summary.ends.wrong, summary.ends.waiting) == (0, 0, 0)
+    assert summary.unhealthy.entered == 0
+
+
+@pytest.mark.parametrize("name", names())
+def test_under_the_kep_every_end_is_found_within_about_a_period(name: str) -> None:
+    _, summary = played(name)
+    assert summary.ends.never == 0
+    lag = summary.runtime_lag.max
+    for source, spread in summary.ends.by_source.items():
+        # An end that falls into its pod's SyncPod is found after it.
+        held = summary.syncs.took.max if source == "evented_pleg" else 0
+        assert spread.max < lag + 1.2 * SECOND + held
+    assert summary.starts.by_source["post_sync"].p50 < 50 * MS
+
+
+@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("profile", ["generic", "polling"])
+def test_without_the_stream_nothing_is_found_by_hints(name: str, profile: str) -> None:
+    _, summary = played(name, profile)
+    assert "evented_pleg" not in summary.lifecycle
+    assert summary.stream.state == "off"
+    assert "GetContainerEvents" not in summary.calls
+    ends = summary.ends.by_source["global"]
+    assert ends.p50 > summary.runtime_lag.p50 + 150 * MS
+
+
+@pytest.mark.parametrize("name", names())
+def test_polling_finds_everything_by_polling(name: str) -> None:
+    _, summary = played(name, "polling")
+    assert set(summary.lifecycle) == {"global"}
+    assert summary.requests["made"] == 0
+    assert summary.starts.by_source["global"].p50 > 400 * MS
+
+
+# --------------------------------------------------------------------------------------- demo
+
+
+def test_demo_has_every_kind_of_end_and_every_source() -> None:
+    _, summary = played("demo")
+    ends = {(one.exit_code, one.reason) for one in died("demo")}
+    assert ends >= {(0, "Completed"), (1, "Error"), (137, "OOMKilled"), (137, "Error")}
+    assert set(summary.lifecycle) == {"evented_pleg", "global", "post_sync"}
+    hints = summary.ends.by_source["evented_pleg"]
+    assert hints.count > 0.95 * summary.ends.happened
+    # Once the runtime knows, it takes a few milliseconds.
+    assert hints.p50 - summary.runtime_lag.p50 < 15 * MS
+
+
+def test_demo_under_generic_waits_half_a_second_for_what_nobody_asked_for() -> None:
+    kep, generic = played("demo")[1], played("demo", "generic")[1]
+    assert generic.ends.by_source["global"].p50 > 4 * kep.ends.by_source["evented_pleg"].p50
+    assert generic.starts.by_source["post_sync"].p50 < 10 * MS
+
+
+# -------------------------------------------------------------------------------------- churn
+
+
+def test_churn_makes_polls_longer_by_a_multiple_and_leaves_the_threshold_far_away() -> None:
+    records, summary = played("churn", "polling")
+    whole = [
+        (one.started, one.duration_ns)
+        for one in records
+        if isinstance(one, RelistFinished) and one.scope == "global"
+    ]
+    quiet = [took for t, took in whole if 5 * SECOND < t < 30 * SECOND]
+    busy = [took for t, took in whole if 50 * SECOND < t < 54 * SECOND]
+    mean = sum(quiet) / len(quiet)
+    assert mean < 5 * MS
+    assert max(busy) > 3 * mean
+    assert summary.relists.took.max * 1000 < 180 * SECOND
+
+
+def test_churn_removes_and_starts_each_of_the_twelve_three_times() -> None:
+    _, summary = played("churn")
+    assert summary.ends.happened == 36
+    assert summary.starts.happened == 12 + 36
+    assert summary.starts.by_source["post_sync"].count == 36
+    assert summary.ends.by_source["evented_pleg"].count == 36
+
+
+# -------------------------------------------------------------------------------------- storm
+
+
+def test_storm_drops_no_request_and_finds_all_hundred() -> None:
+    records, summary = played("storm")
+    assert summary.requests["dropped"] == 0
+    assert summary.ends.happened == len(died("storm")) == 100
+    assert sources("storm") == {"evented_pleg", "global"}
+    assert summary.requests["skipped"] > 0
+    deepest = max(one.depth for one in records if isinstance(one, RequestMade))
+    assert 20 < deepest < 200
+
+
+def test_storm_takes_seconds_and_nearly_all_of_them_in_the_runtime() -> None:
+    _, summary = played("storm")
+    assert summary.runtime_lag.p50 > 2 * SECOND
+    for spread in summary.ends.by_source.values():
+        assert spread.p50 < summary.runtime_lag.p50 + 300 * MS
+    assert {one.reason for one in died("storm")} == {"OOMKilled"}
+
+
+# ------------------------------------------------------------------------------- lossy stream
+
+
+def test_lossy_stream_loses_half_and_the_poll_finds_it_within_a_period() -> None:
+    _, summary = played("lossy-stream")
+    (fault,) = summary.faults
+    ends = summary.ends.by_source
+    assert abs(ends["global"].count - ends["evented_pleg"].count) < 0.2 * summary.ends.happened
+    assert ends["global"].count == fault.hits > 80
+    assert ends["global"].max < 1.2 * SECOND
+    assert ends["evented_pleg"].max < summary.runtime_lag.max + 20 * MS
+
+
+def test_lossy_stream_blinds_the_old_design_for_minutes() -> None:
+    _, summary = played("lossy-stream", "legacy")
+    lost = summary.ends.by_source["global"]
+    assert lost.max > 240 * SECOND
+    assert lost.p50 > 60 * SECOND
+    assert summary.relists.interval.p50 > 299 * SECOND
+    # A restart that was not seen to be needed did not happen: there was less to die.
+    assert summary.ends.happened < played("lossy-stream")[1].ends.happened / 2
+
+
+# ---------------------------------------------------------------------------- runtime restart
+
+
+def states(profile: str) -> list[tuple[str, str]]:
+    records, _ = played("runtime-restart", profile)
+    return [
+        (one.state, one.code or "")
+        for one in records[:-1]
+        if isinstance(one, StreamChanged) and one.state in ("waiting", "connected", "closed")
+    ]
+
+
+def test_runtime_restart_brings_the_stream_back_each_time() -> None:
+    records, summary = played("runtime-restart")
+    assert summary.stream.state == "connected"
+    assert states("kep").count(("connected", "")) == 4
+    assert {code for state, code in states("kep") if state == "waiting"} == {"unavailable"}
+    gone = [one.t for one in records if isinstance(one, StreamChanged) and one.code]
+    back = [one.t for one in records if isinstance(one, StreamChanged) and one.state == "connected"]
+    for t in (60, 130, 200):
+        first = min(one for one in gone if one >= t * SECOND)
+        assert min(one for one in back if one > first) - first < 3 * SECOND
+
+
+def test_runtime_restart_hides_one_death_that_only_the_list_can_show() -> None:
+    unlucky = [one for one in died("runtime-restart") if one.container_name == "unlucky"]
+    (one,) = unlucky
+    assert (one.exit_code, one.reason, one.source) == (255, "Unknown", "global")
+    assert one.event is None
+    assert one.t < 62 * SECOND
+
+
+@pytest.mark.parametrize("profile", ["1.37", "legacy"])
+def test_runtime_restart_costs_the_merged_watcher_its_stream_for_good(profile: str) -> None:
+    records, summary = played("runtime-restart", profile)
+    assert summary.stream.state == "closed"
+    closed = next(
+        one.t for one in records if isinstance(one, StreamChanged) and one.state == "closed"
+    )
+    assert 60 * SECOND < closed < 60.1 * SECOND
+    late = {one.source for one in died("runtime-restart", profile) if one.t > 61 * SECOND}
+    assert late == {"global"}
+
+
+# --------------------------------------------------------------------------------- crash loop
+
+
+def test_crash_loop_names_each_death_and_backs_off_further_each_time() -> None:
+    deaths = died("crash-loop")
+    loop = [one for one in deaths if one.container_name == "ledger-sync"]
+    assert {(one.exit_code, one.reason) for one in loop} == {(1, "Error")}
+    assert [one.attempt for one in loop] == list(range(len(loop)))
+    gaps = [later.t - one.t for one, later in pairwise(loop[1:])]
+    assert gaps[0] < 8 * SECOND
+    assert gaps[-1] > 16 * SECOND
+    assert {one.reason for one in deaths if one.container_name == "thumbs"} == {"OOMKilled"}
+    assert {one.reason for one in deaths if one.container_name == "invoice"} == {
+        "Completed",
+        "Error",
+    }
+
+
+def test_crash_loop_a_sync_that_has_to_wait_asks_for_nothing() -> None:
+    records, summary = played("crash-loop")
+    failed = {one.t for one in records if isinstance(one, SyncFinished) and one.failed}
+    assert len(failed) == summary.syncs.failed > 10
+    asked = {one.t for one in records if isinstance(one, RequestMade) and one.source == "post_sync"}
+    assert asked.isdisjoint(failed)
+    assert len(asked) == summary.syncs.did_work
+
+
+# ------------------------------------------------------------------------------ the old design
+
+
+def test_the_old_design_is_wrong_in_the_end_and_tells_of_the_dead_twice() -> None:
+    _, summary = played("churn", "legacy")
+    assert not summary.settled
+    assert summary.differences > 0
+    assert summary.ends.twice == summary.ends.happened
+    # Its one advantage: a start is told without any relist.
+    assert summary.starts.by_source["evented_pleg"].max < 5 * MS
