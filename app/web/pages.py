@@ -21,6 +21,7 @@ import jinja2
 from fastapi import APIRouter, Header
 from fastapi.responses import HTMLResponse
 
+from app.engine.profiles import PROFILES
 from app.engine.records import AnyRecord, Lifecycle
 from app.hub.wire import PodRow, SessionState
 
@@ -116,15 +117,15 @@ class Pages:
 
         @router.get("/")
         async def node() -> HTMLResponse:
-            return self._page("node.html", partial=False, state=self._data.state())
+            return self._session_page("node.html", partial=False)
 
         @router.get("/help")
         async def help_page(hx_request: Annotated[str, Header()] = "") -> HTMLResponse:
-            return self._page("help.html", partial=hx_request == "true")
+            return self._session_page("help.html", partial=hx_request == "true")
 
         @router.get("/about")
         async def about(hx_request: Annotated[str, Header()] = "") -> HTMLResponse:
-            return self._page("about.html", partial=hx_request == "true", state=self._data.state())
+            return self._session_page("about.html", partial=hx_request == "true")
 
         @router.get("/pods")
         async def pods(hx_request: Annotated[str, Header()] = "") -> HTMLResponse:
@@ -152,6 +153,17 @@ class Pages:
             )
 
         return router
+
+    def _session_page(self, name: str, *, partial: bool) -> HTMLResponse:
+        """A page about the session: its state, and the profile in force (None: not known here)."""
+        state = self._data.state()
+        return self._page(
+            name,
+            partial=partial,
+            state=state,
+            profile=PROFILES.get(state.engine.profile),
+            profiles=tuple(PROFILES.values()),
+        )
 
     def error(self, status: int) -> HTMLResponse:
         """An error in words: what happened and what to do next, with HTTP ``status``."""

@@ -48,7 +48,7 @@ export function chainOf(store, seq) {
 function start(store, chain, rec) {
   switch (rec.kind) {
     case "lifecycle":
-      chain.find = chain.lane?.finds.find((find) => find.seq === rec.seq) ?? { t: rec.t, seq: rec.seq, rec, from: null, fan: 0 };
+      chain.find = chain.lane?.finds.find((find) => find.seq === rec.seq) ?? { t: rec.t, seq: rec.seq, rec, from: null, fan: 0, again: false };
       chain.relist = store.relists.get(rec.relist ?? -1) ?? null;
       chain.stop = store.stops.get(rec.event ?? -1) ?? null;
       break;

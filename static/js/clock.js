@@ -21,6 +21,8 @@ export class Clock {
     this.heardAt = 0;
     /** Newest t heard. */
     this.heardT = 0;
+    /** A recording's time stands still at its end. */
+    this.still = false;
   }
 
   local() {
@@ -54,6 +56,7 @@ export class Clock {
 
   /** The server's time now, ns. */
   now() {
+    if (this.still) return this.heardT;
     return this.offset === null ? 0 : this.local() + this.offset;
   }
 

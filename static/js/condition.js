@@ -11,10 +11,12 @@
  * @typedef {{
  *   state: SessionState|null, now: number, link: "connecting"|"open"|"waiting", silence: number,
  *   online: boolean, farewell: string, lagging: number, usual: number|null, pods: number,
- *   downSince: number|null
+ *   downSince: number|null, opening: boolean, lost: number
  * }} Situation
  *   `silence`: since the last message (ns). `lagging`: records skipped a moment ago. `usual`: this
  *   node's usual global relist (ns). `downSince`: since when there are no hints (t).
+ *   `opening`: the session's first try to connect goes on. `lost`: those of the skipped that are not
+ *   known here.
  */
 import { age, count, duration } from "./words.js";
 
@@ -30,7 +32,16 @@ const help = (id, text = "What this means") => ({ text, href: `/help#${id}` });
 
 /** @param {Situation} at @returns {Condition} */
 export function condition(at) {
-  return unheard(at) ?? ill(at) ?? passing(at) ?? well(at);
+  return unheard(at) ?? recorded(at) ?? ill(at) ?? passing(at) ?? well(at);
+}
+
+/** A recording, at its end. @param {Situation} at @returns {Condition|null} */
+function recorded(at) {
+  if (!at.state?.ended) return null;
+  return {
+    id: "recorded", icon: "waiting", word: "End of the recording.", fact: ["It tells of ", { b: age(at.now) }, "."],
+    meaning: "Time stands still here: drag, or press the left arrow, to look back.", action: help("recorded"),
+  };
 }
 
 /** Nothing comes from the server. @param {Situation} at @returns {Condition|null} */
@@ -92,7 +103,7 @@ function passing(at) {
   const state = /** @type {SessionState} */ (at.state);
   const { stream, health, pace_ns: pace, period_ns: period, last_global: last } = state.engine;
   if (at.lagging) {
-    return { id: "lagging", icon: "warning", word: "You are lagging.", fact: ["This page skipped ", { b: count(at.lagging, "record") }, "."], meaning: "Shown is the state of now; what is not known here is hatched. Others are not affected.", action: help("lagging") };
+    return { id: "lagging", icon: "warning", word: "You are lagging.", fact: ["This page skipped ", { b: count(at.lagging, "record") }, "."], meaning: `Shown is the state of now${at.lost ? `; ${count(at.lost, "record")} are not known here: hatched` : ", and nothing is missing in it"}. Others are not affected.`, action: help("lagging") };
   }
   const healthy = `PLEG is healthy: t${lastRelist(at).map((part) => (typeof part === "string" ? part : part.b)).join("").slice(1)}`;
   if (stream.policy === "relist_only") {
@@ -108,7 +119,7 @@ function passing(at) {
       meaning: `${sentence(stream.meaning)}${next} ${healthy}`, action: help("polling", "Which runtimes have one"),
     };
   }
-  if (stream.state === "waiting" || stream.state === "closed" || (stream.state === "connecting" && at.now - (at.downSince ?? stream.since_t) > 1e9)) {
+  if (stream.state === "waiting" || stream.state === "closed" || (stream.state === "connecting" && !at.opening && at.now - (at.downSince ?? stream.since_t) > 1e9)) {
     const next = stream.retry_t !== null && stream.retry_t > at.now ? `Next try in ${age(stream.retry_t - at.now)}. ` : "";
     return {
       id: "stream-down", icon: "warning", word: "Reconnecting.", fact: ["Stream down for ", { b: age(at.now - (at.downSince ?? stream.since_t)) }, "."],

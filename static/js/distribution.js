@@ -7,7 +7,7 @@ import { noticed } from "./stats.js";
 import { glyph, h, s, setText } from "./dom.js";
 import { place } from "./gauge.js";
 import { textScale } from "./palette.js";
-import { duration, median } from "./words.js";
+import { lateBy, median } from "./words.js";
 
 const LOW = 1e6;
 const HIGH = 10e9;
@@ -22,10 +22,12 @@ export class Distribution {
     this.svg = s("svg", { class: "spread", height: ROW_HEIGHT * 3, "aria-hidden": "true" });
     /** @type {Record<string, {count: HTMLElement, median: HTMLElement}>} */
     this.cells = {};
+    // Where events are believed there are no hints.
+    const believes = document.getElementById("main")?.dataset.hints === "write";
     const rows = ROWS.map(([id, icon, name], i) => {
       this.cells[id] = { count: h("td", { class: "num quiet" }), median: h("td", { class: "num median" }) };
       const plot = i ? null : h("td", { rowspan: 3, class: "plot" }, this.svg);
-      return h("tr", {}, h("th", { scope: "row" }, glyph(icon), name), plot, this.cells[id].count, this.cells[id].median);
+      return h("tr", {}, h("th", { scope: "row" }, ...(believes && id === "hint" ? [glyph("died-event"), "event believed"] : [glyph(icon), name])), plot, this.cells[id].count, this.cells[id].median);
     });
     const head = h("thead", { class: "sr" }, h("tr", {}, ...["Found by", "Spread", "Count", "Median"].map((name) => h("th", { scope: "col" }, name))));
     box.append(h("table", {}, head, h("tbody", {}, ...rows)));
@@ -39,7 +41,7 @@ export class Distribution {
     for (const [id] of ROWS) {
       const values = rows[id].map((each) => each.value);
       setText(this.cells[id].count, values.length ? `${values.length}×` : "–");
-      setText(this.cells[id].median, values.length ? duration(median(values)) : "");
+      setText(this.cells[id].median, values.length ? lateBy(median(values)) : "");
     }
     const scale = textScale();
     const w = this.svg.clientWidth / scale;

@@ -8,10 +8,10 @@
 import { byId, glyph, h, parts } from "./dom.js";
 import { lateness } from "./stats.js";
 import { findGlyph, hops, verdict } from "./story.js";
-import { duration, exitMeaning, timeOfDay } from "./words.js";
+import { duration, exitMeaning, lateBy, timeOfDay } from "./words.js";
 
 export class Drawer {
-  /** @param {{store: Store, utc: () => boolean, select: (seq: number|null) => void, step: (direction: -1|1) => void, openPod: (uid: string) => void, zoom: () => void}} host */
+  /** @param {{store: Store, utc: () => boolean, select: (seq: number|null) => void, step: (direction: -1|1) => void, near: () => void, isNear: () => boolean, zoom: () => void}} host */
   constructor(host) {
     this.host = host;
     this.element = /** @type {HTMLElement} */ (byId("drawer"));
@@ -32,7 +32,7 @@ export class Drawer {
     }
     const told = verdict(chain, now);
     const list = hops(chain);
-    const key = JSON.stringify([chain.seq, told, list, this.host.utc()]);
+    const key = JSON.stringify([chain.seq, told, list, this.host.utc(), this.host.isNear()]);
     if (key === this.key) return;
     const scroll = this.element.scrollTop;
     const focus = this.element.contains(document.activeElement) ? document.activeElement?.getAttribute("data-act") : null;
@@ -130,7 +130,7 @@ export class Drawer {
       const late = lateness(each.rec);
       const code = each.rec.exit_code;
       const button = h("button", { type: "button", class: "earlier" }, glyph(findGlyph(each.rec)), h("span", { class: "mono" }, timeOfDay(clock.wall(each.t), this.host.utc())),
-        h("span", {}, typeof code === "number" ? `${code}, ${exitMeaning(code, each.rec.reason).short}` : "exit not known"), h("b", {}, late === null ? "" : duration(late)));
+        h("span", {}, typeof code === "number" ? `${code}, ${exitMeaning(code, each.rec.reason).short}` : "exit not known"), h("b", {}, late === null ? "" : lateBy(late)));
       button.addEventListener("click", () => this.host.select(each.seq));
       return h("li", {}, button);
     });
@@ -153,6 +153,7 @@ export class Drawer {
     const records = [...seqs].sort((a, b) => a - b).map((seq) => this.host.store.record(seq)).filter(Boolean);
     return h("div", { class: "actions" },
       act("zoom", "Zoom to it", this.host.zoom),
+      act("near", this.host.isNear() ? "All pods again" : "Only changes ± 2\u00a0s", this.host.near),
       act("link", "Copy link", () => void copy(location.href)),
       act("json", "Copy as JSON", () => void copy(JSON.stringify(records, null, 2))), said);
   }

@@ -9,6 +9,8 @@ import { textScale } from "./palette.js";
 import { age, duration } from "./words.js";
 
 const LOW = 2e6;
+/** End of the scale, in limits: 7 min for the kubelet's 3. */
+const BEYOND = 7 / 3;
 const HIGH = 7 * 60e9;
 /** Of the drawing, in units of the text's scale. */
 const HEIGHT = 66;
@@ -26,13 +28,16 @@ export class Gauge {
     this.box = box;
     this.width = 0;
     this.limit = 0;
+    this.pace = 0;
+    this.high = HIGH;
     this.svg = s("svg", { class: "scale", height: HEIGHT, "aria-hidden": "true" });
     this.text = h("p", { class: "sr" });
     box.append(this.svg, this.text);
     new ResizeObserver(() => { this.width = 0; }).observe(box);
   }
 
-  #build(/** @type {number} */ limit) {
+  /** @param {number} limit @param {number} pace ns between two global relists */
+  #build(limit, pace) {
     // Whoever enlarges the text enlarges the drawing's words with it.
     const scale = textScale();
     this.width = this.box.clientWidth / scale;
@@ -41,7 +46,11 @@ export class Gauge {
     this.svg.setAttribute("viewBox", `0 0 ${w} ${HEIGHT}`);
     this.svg.setAttribute("width", String(w * scale));
     this.svg.setAttribute("height", String(HEIGHT * scale));
-    const x = (/** @type {number} */ ns) => place(ns) * w;
+    this.high = limit * BEYOND;
+    this.pace = pace;
+    const x = (/** @type {number} */ ns) => place(ns, LOW, this.high) * w;
+    // A relist that comes every five minutes is not late after thirty seconds.
+    const late = Math.min(limit, Math.max(30e9, pace * 1.5));
     const ticks = TICKS.map((ns) => (ns === 180e9 ? limit : ns));
     this.usualBox = s("rect", { class: "usual", y: 28, height: 14, rx: 3 });
     this.dot = s("circle", { class: "dot", r: 4.5, cy: 35 });
@@ -50,7 +59,7 @@ export class Gauge {
     this.agoText = s("text", { class: "scale-value", y: 20 });
     this.svg.replaceChildren(
       s("rect", { class: "rail", x: 0, y: 32.5, width: w, height: 5, rx: 2.5 }),
-      s("rect", { class: "rail-late", x: x(30e9), y: 32.5, width: x(limit) - x(30e9), height: 5 }),
+      s("rect", { class: "rail-late", x: x(late), y: 32.5, width: x(limit) - x(late), height: 5 }),
       s("path", { class: "rail-bad", d: `M${x(limit)} 32.5H${w - 2.5}a2.5 2.5 0 0 1 0 5H${x(limit)}z` }),
       s("path", { class: "limit", d: `M${x(limit)} 28v14` }),
       ...ticks.slice(0, -1).map((ns) => s("path", { class: "tick", d: `M${x(ns)} 32.5v5` })),
@@ -79,9 +88,10 @@ export class Gauge {
     if (!state) return;
     const { health, last_global: last, running } = state.engine;
     const limit = health.threshold_ns;
-    if (!this.width || this.limit !== limit) this.#build(limit);
+    const pace = state.engine.pace_ns;
+    if (!this.width || this.limit !== limit || this.pace !== pace) this.#build(limit, pace);
     if (!this.width) return;
-    const x = (/** @type {number} */ ns) => place(ns) * this.width;
+    const x = (/** @type {number} */ ns) => place(ns, LOW, this.high) * this.width;
     const took = last?.duration_ns ?? null;
     const ago = health.last_start_t === null ? null : now - health.last_start_t;
     this.dot.classList.toggle("none", took === null);

@@ -32,12 +32,16 @@ export function countsLine(store, now, stream = true) {
     const groups = [];
     if (found.hint.n) groups.push([`${found.hint.n} found by a hint`, ...mid(found.hint)]);
     if (found.poll.n) groups.push([{ b: `${found.poll.n} only by the global relist` }, ...mid(found.poll)]);
+    if (found.event.n) groups.push([`${found.event.n} told by an event that was believed`]);
     if (found.own.n) groups.push([`${found.own.n} by a relist after a sync`, ...mid(found.own)]);
     if (found.held.n) groups.push([`${found.held.n} held until a sync ended`]);
     groups.forEach((group, i) => line.push(...(i ? ["; "] : []), ...group));
     line.push(".");
   }
   if (stream) line.push(` ${streamWords(state, now, store.downSince)}`);
+  const { length, capacity, held } = state.engine.queue;
+  const queue = `${length} of ${capacity}`;
+  line.push(" Queue\u00a0", length ? { b: queue.replaceAll(" ", "\u00a0") } : queue.replaceAll(" ", "\u00a0"), held ? `, ${held}\u00a0held.` : ".");
   return line;
 }
 
@@ -46,11 +50,11 @@ export function streamWords(state, now, downSince) {
   const { stream } = state.engine;
   const since = age(now - (stream.state === "connected" ? stream.since_t : downSince ?? stream.since_t));
   switch (stream.state) {
-    case "connected": return `Stream connected ${since}.`;
+    case "connected": return `Stream connected\u00a0${since}.`;
     case "connecting": return "Stream connecting.";
     case "waiting": return `Stream down for ${since}.`;
     case "closed": return `Stream closed for ${since}.`;
-    default: return stream.policy === "relist_only" ? "Stream left alone." : "Stream off.";
+    default: return stream.policy === "relist_only" ? "Stream left alone." : "This profile opens no stream.";
   }
 }
 
@@ -62,6 +66,7 @@ export class Glance {
     this.block = /** @type {HTMLElement} */ (document.querySelector(".glance"));
     this.width = 0;
     this.tallest = 0;
+    this.heldFor = "";
     this.spokenAt = -Infinity;
     this.spokenId = "";
   }
@@ -86,15 +91,20 @@ export class Glance {
     line.hidden = back.following;
     setText(byId("back-text"), back.lookingBack > 0.5e9 ? `Looking back ${age(back.lookingBack)}.` : "Paused.");
     setText(byId("back-count"), back.fresh ? `${count(back.fresh, "new record")},` : "");
-    this.#keepHeight();
+    this.#keepHeight(condition.id);
     this.#speak(condition, `${condition.word} ${flat(condition.fact)} ${flat(counts)}`);
     this.#foot();
   }
 
-  /** The block grows when its words need more lines and never shrinks, so that nothing below jumps. */
-  #keepHeight() {
-    if (innerWidth !== this.width) {
+  /**
+   * Room for two lines of sentence and two of counts is kept by the style sheet. If the words need
+   * more the block grows, and shrinks only when the state changes: then everybody looks anyway.
+   * @param {string} id
+   */
+  #keepHeight(id) {
+    if (innerWidth !== this.width || id !== this.heldFor) {
       this.width = innerWidth;
+      this.heldFor = id;
       this.tallest = 0;
       this.block.style.minHeight = "";
     }
@@ -126,7 +136,7 @@ export class Glance {
     const queue = `${engine.queue.length} of ${engine.queue.capacity}`;
     setChildren(byId("queue"), `${queue}|${engine.queue.held}`, () => ["queue ", h("b", {}, queue), engine.queue.held ? ` · ${engine.queue.held} held` : ""]);
     const by = Object.entries(engine.events).filter(([, n]) => n > 0).map(([name, n]) => `${name}\u00a0${n.toLocaleString("en-US")}`).join(" · ");
-    setChildren(byId("sources"), by, () => (by ? ["events by source: ", h("b", {}, by)] : []));
+    setChildren(byId("sources"), by, () => (by ? ["lifecycle events by source: ", h("b", {}, by)] : []));
   }
 
   /** Row heads of the timeline. @param {number} now */
@@ -136,9 +146,11 @@ export class Glance {
     const last = state.engine.last_global;
     setText(byId("head-global"), last && last.duration_ns !== null ? duration(last.duration_ns) : "none yet");
     const { stream } = state.engine;
-    const words = { connected: "connected", connecting: "connecting", waiting: "down", closed: "closed", off: stream.policy === "relist_only" ? "left alone" : "off" }[stream.state];
-    setText(byId("head-stream"), stream.state === "off" ? words : `${words} ${age(now - (this.store.downSince ?? stream.since_t))}`);
+    const none = stream.state !== "connected" && (stream.code === "unimplemented" || stream.code === "immediate_eof");
+    const words = none ? "not available" : { connected: "connected", connecting: "connecting", waiting: "down", closed: "given up", off: stream.policy === "relist_only" ? "left alone" : "not used" }[stream.state];
+    setText(byId("head-stream"), none || stream.state === "off" ? words : `${words} ${age(now - (this.store.downSince ?? stream.since_t))}`);
     byId("head-stream").title = stream.meaning;
+    setText(byId("head-queue-length"), `${state.engine.queue.length} of ${state.engine.queue.capacity}`);
     const typical = usual(this.store);
     setText(byId("gauge-usual"), typical ? `usual ${range(typical.low, typical.high)}` : "");
   }

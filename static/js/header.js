@@ -20,7 +20,7 @@ export class Header {
     const pods = [...store.lanes.values()].filter((lane) => lane.goneT === null).length;
     const how = condition({
       state: store.state, now, link: page.connection.link, silence: clock.silence(), online: navigator.onLine,
-      farewell: page.connection.farewell, lagging: page.lagging, usual: typical?.middle ?? null, pods, downSince: store.downSince,
+      farewell: page.connection.farewell, lagging: page.lagging, lost: page.lost, usual: typical?.middle ?? null, pods, downSince: store.downSince, opening: store.opening(now),
     });
     const [from, to] = view.window(page.frozenT() ?? now);
     byId("main").dataset.state = how.id;
@@ -37,7 +37,7 @@ export class Header {
     if (store.state) {
       setText(byId("clock"), `${timeOfDay(clock.wall(page.frozenT() ?? now), page.utc)} ${zone(page.utc)}`);
       const runtime = store.state.runtime;
-      const what = store.state.simulated && runtime ? `behaves like ${runtime.name} ${(runtime.version ?? "").split("+")[0]}` : store.state.endpoint;
+      const what = store.state.simulated && runtime ? `like ${runtime.name} ${(runtime.version ?? "").split("+")[0]}` : store.state.endpoint;
       setText(byId("watched").querySelector(".watched-more"), ` · ${what}`);
       byId("watched").title = `${store.state.endpoint} (${store.state.endpoint_reason})`;
     }

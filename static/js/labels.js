@@ -7,7 +7,7 @@
  */
 import { lateness } from "./stats.js";
 import { findGlyph } from "./story.js";
-import { count, duration, splitName } from "./words.js";
+import { count, lateBy, splitName } from "./words.js";
 import { glyph, h } from "./dom.js";
 
 const SPARE = 200;
@@ -88,7 +88,7 @@ export class Labels {
     const death = lane.lastDeath;
     const late = death ? lateness(death.rec) : null;
     if (death && late !== null) {
-      element.append(h("span", { class: "last", title: `Last stop: noticed after ${duration(late)}` }, glyph(findGlyph(death.rec)), duration(late)));
+      element.append(h("span", { class: "last", title: `Last stop: noticed ${late < 1e3 ? "" : "after "}${lateBy(late)}` }, glyph(findGlyph(death.rec)), lateBy(late)));
     }
   }
 }

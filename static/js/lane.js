@@ -17,12 +17,12 @@
  * @typedef {{
  *   id: number, seq: number, scope: "global"|"pod", source: string, uid: string|null,
  *   request: number|null, from: number, to: number|null, ok: boolean|null, done: Rec|null,
- *   waited: number|null, finds: Find[]
- * }} Relist `to` is null while it is in progress.
+ *   waited: number|null, finds: Find[], ordinal: number
+ * }} Relist `to` is null while it is in progress. `ordinal` counts the global ones on this page.
  * @typedef {{
- *   t: number, seq: number, rec: Rec, from: number|null, fan: number
+ *   t: number, seq: number, rec: Rec, from: number|null, fan: number, again: boolean
  * }} Find A lifecycle event. `from`: since when the pod cache was wrong; `fan`: its place among
- *   the findings of one relist.
+ *   the findings of one relist; `again`: this container's death had been told before.
  * @typedef {{seq: number, from: number, to: number|null, rec: Rec|null}} Sync
  * @typedef {{t: number, seq: number, running: number, before: boolean|null}} Cached
  *   The pod cache from `t` on; `before`: whether something ran until then (null: not known).
@@ -69,6 +69,7 @@ export class Lane {
     this.running = 0;
     /** @type {Stop[]} */ this.stops = [];
     /** @type {Tick[]} */ this.ticks = [];
+    /** Events that the pod cache refused. @type {Tick[]} */ this.refused = [];
     /** @type {Ask[]} */ this.asks = [];
     /** @type {Relist[]} */ this.relists = [];
     /** @type {Find[]} */ this.finds = [];
@@ -93,7 +94,7 @@ export class Lane {
   }
 
   get label() {
-    return this.name || this.uid;
+    return this.name || `new pod ${this.uid.slice(0, 8)}`;
   }
 
   /** Something happened here. @param {number} t */
@@ -118,7 +119,8 @@ export class Lane {
   /** @param {Rec} rec @returns {Find} */
   addFind(rec) {
     let from = null;
-    if (rec.type === "ContainerDied" && rec.old_state === "running" && !rec.baseline) {
+    const again = rec.type === "ContainerDied" && this.dead.has(rec.container_id ?? "");
+    if (rec.type === "ContainerDied" && rec.old_state === "running" && !rec.baseline && !again) {
       if (typeof rec.stop_t === "number") from = rec.stop_t;
       else if (rec.since_finished_ns && rec.since_finished_ns > 0 && rec.since_finished_ns < TAIL_LIMIT) {
         from = rec.t - rec.since_finished_ns;
@@ -126,8 +128,9 @@ export class Lane {
     }
     const last = this.finds[this.finds.length - 1];
     const shown = rec.delivery !== "filtered";
-    const fan = shown && last && last.rec.relist === rec.relist ? last.fan + 1 : 0;
-    const find = { t: rec.t, seq: rec.seq, rec, from, fan };
+    // Events that are believed have no relist: only what one of them told belongs together.
+    const fan = shown && last && last.rec.relist === rec.relist && (rec.relist !== 0 || last.t === rec.t) ? last.fan + 1 : 0;
+    const find = { t: rec.t, seq: rec.seq, rec, from, fan, again };
     if (shown) this.finds.push(find);
     if (from !== null) this.longest.finds = Math.max(this.longest.finds, rec.t - from);
     if (rec.baseline) this.baseline = rec.relist ?? null;
@@ -135,7 +138,7 @@ export class Lane {
       this.dead.add(rec.container_id ?? "");
       for (const stop of this.open.get(rec.container_id ?? "") ?? []) stop.find ??= find;
       this.open.delete(rec.container_id ?? "");
-      if (!rec.is_sandbox && !rec.baseline && rec.old_state !== "non-existent") this.lastDeath = find;
+      if (!rec.is_sandbox && !rec.baseline && !again && rec.old_state !== "non-existent") this.lastDeath = find;
     }
     const id = rec.container_id ?? "";
     if (!rec.is_sandbox && typeof rec.relist === "number") {
@@ -199,6 +202,7 @@ export class Lane {
     this.stops = this.stops.filter(young);
     for (const [id, stops] of this.open) if (!stops.some((stop) => young(stop) && !stop.moot)) this.open.delete(id);
     this.ticks = this.ticks.filter(young);
+    this.refused = this.refused.filter(young);
     this.asks = this.asks.filter((ask) => young(ask) || ask.end === null);
     this.relists = this.relists.filter((relist) => young(relist) || relist.to === null);
     this.finds = this.finds.filter(young);
@@ -211,7 +215,7 @@ export class Lane {
   }
 
   get isEmpty() {
-    return !(this.stops.length || this.ticks.length || this.asks.length || this.relists.length
+    return !(this.stops.length || this.ticks.length || this.refused.length || this.asks.length || this.relists.length
       || this.finds.length || this.syncs.length);
   }
 }

@@ -8,6 +8,7 @@
  */
 import { firstWithin, lowerBound } from "./lane.js";
 import { LAYER } from "./layout.js";
+import { lookOf } from "./stretch.js";
 import { age, duration } from "./words.js";
 
 /** Gaps and the time before the oldest record. @param {Scene} scene @param {Item[][]} lanes @param {(t: number) => number} px */
@@ -31,6 +32,30 @@ export function layoutHoles(scene, lanes, px) {
 export function layoutHeads(scene, rows, lanes, px) {
   globals(scene, rows, lanes, px);
   stream(scene, rows, lanes, px);
+  queue(scene, rows, px);
+  began(scene, rows, px);
+}
+
+/** Before the session nothing was watched: said once, where it began. @param {Scene} scene @param {Item[][]} rows @param {(t: number) => number} px */
+function began({ store, from, to, heads, em }, rows, px) {
+  const { firstT, truncated } = store;
+  if (truncated || !store.records.length || firstT < from || firstT > to) return;
+  rows[LAYER.chain].push({ k: "text", x: px(firstT) - 8 * em, y: heads.ruler + heads.global + heads.stream / 2, text: "plegscope began to watch here", c: "text3", align: "right", note: "whole" });
+}
+
+/** Steps of the queue's length, logarithmic up to its capacity. @param {Scene} scene @param {Item[][]} rows @param {(t: number) => number} px */
+function queue({ store, from, to, heads }, rows, px) {
+  if (!heads.queue) return;
+  const { depths } = store;
+  const floor = heads.ruler + heads.global + heads.stream + heads.queue - 3;
+  const most = Math.log1p(store.state?.engine.queue.capacity ?? 200);
+  for (let i = Math.max(0, lowerBound(depths, from) - 1); i < depths.length && depths[i].t <= to; i += 1) {
+    const { t, seq, depth } = depths[i];
+    if (!depth) continue;
+    const h = Math.max(3, Math.round((heads.queue - 6) * Math.min(1, Math.log1p(depth) / most)));
+    const next = depths[i + 1];
+    rows[LAYER.wait].push({ k: "queue", x: px(t), x2: next ? px(next.t) : Infinity, y: floor - h, h, seq });
+  }
 }
 
 /** Height of a relist's bar: logarithmic, 1 ms to 3 min. @param {number} ns @param {number} room */
@@ -86,7 +111,7 @@ function globals(scene, rows, lanes, px) {
       rows[LAYER.chain].push({ k: "text", x: x + 4, y: floor - room / 2, text: wide > 110 * em ? `#${relist.id}  ${duration(took)}` : "", c: "onbar" });
     }
     if (took > 100e6) words.push({ x: x - 4, text: duration(took), right: true });
-    else if (relist.id % 10 === 0) words.push({ x: x + 3, text: `#${relist.id}`, right: false });
+    else if (relist.ordinal % 10 === 0) words.push({ x: x + 3, text: `#${relist.id}`, right: false });
     if (off.has("global")) continue;
     if (wide >= 1.5) lanes[LAYER.band].push({ k: "band", x, x2, y: 0, h: Infinity });
     else if (x - lastHair >= 5) {
@@ -95,7 +120,7 @@ function globals(scene, rows, lanes, px) {
     }
   }
   headWords(words, squares, em).forEach(({ x, text, right }) => rows[LAYER.chain].push({
-    k: "text", x, y: top + 7 * em, text, c: right ? "text2" : "text3", s: right ? 11 : 10, align: right ? "right" : "left",
+    k: "text", x, y: top + 7 * em, text, c: right ? "text2" : "text3", s: right ? 11 : 10, align: right ? "right" : "left", note: "whole",
   }));
 }
 
@@ -120,17 +145,16 @@ function stream(scene, rows, lanes, px) {
   const { store, from, to, heads, off, em } = scene;
   const top = heads.ruler + heads.global;
   const y = top + heads.stream - 4;
-  const relistOnly = store.state?.engine.stream.policy === "relist_only";
   for (const stretch of store.stretches) {
     const end = stretch.to;
     if (stretch.from > to || (end !== null && end < from)) continue;
     const x = px(stretch.from);
     const x2 = end === null ? Infinity : px(end);
     const item = { x, x2, y, s: 4, seq: stretch.seq, note: stretch.meaning };
-    if (stretch.state === "connected") rows[LAYER.run].push({ k: "stream", ...item });
-    // A runtime without a stream is no fault: nothing is down.
-    else if (stretch.code === "unimplemented" || stretch.code === "immediate_eof") rows[LAYER.run].push({ k: "alone", ...item });
-    else if (stretch.state === "off") rows[LAYER.run].push({ k: relistOnly ? "alone" : "down", ...item });
+    const look = lookOf(stretch, scene.now);
+    if (look === "up") rows[LAYER.run].push({ k: "stream", ...item });
+    // A runtime without a stream is no fault, nor is a profile that opens none: nothing is down.
+    else if (look === "alone") rows[LAYER.run].push({ k: "alone", ...item });
     else {
       rows[LAYER.run].push({ k: "down", ...item });
       const room = (end === null ? px(scene.now) : x2) - x;

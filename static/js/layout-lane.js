@@ -13,6 +13,7 @@
 import { firstWithin, lowerBound } from "./lane.js";
 import { LAYER } from "./layout.js";
 import { findGlyph } from "./story.js";
+import { foundHow } from "./words.js";
 
 /** Size of the marks and tiers of a lane of height `h`. @param {number} h @param {number} em */
 export function geometry(h, em = 1) {
@@ -69,17 +70,18 @@ function bins({ scene, lane, out, px, dim, top, h, uid }) {
   };
   for (let i = lowerBound(lane.finds, scene.from); i < lane.finds.length && lane.finds[i].t <= scene.to; i += 1) {
     const { t, rec, seq } = lane.finds[i];
-    if (!scene.off.has(rec.source === "global" ? "poll" : "req")) put(t, rec.source === "global" ? 2 : 1, seq);
+    const how = foundHow(rec);
+    if (!scene.off.has(how)) put(t, { poll: 3, req: 2, event: 2, calm: 1 }[how], seq);
   }
   for (let i = lowerBound(lane.asks, scene.from); i < lane.asks.length && lane.asks[i].t <= scene.to; i += 1) {
     const { end, endT, t, endSeq, seq } = lane.asks[i];
-    if (end === "dropped" && !scene.off.has("dropped")) put(endT ?? t, 3, endSeq ?? seq);
+    if (end === "dropped" && !scene.off.has("dropped")) put(endT ?? t, 4, endSeq ?? seq);
   }
   const capped = !scene.off.has("stop");
   for (const [cell, { rank, seq }] of cells) {
-    const tall = rank === 1 ? h * 0.62 : h - 2;
+    const tall = rank <= 2 ? h * 0.62 : h - 2;
     const x = cell * BIN_PX;
-    out[LAYER.found].push({ k: "bin", c: ["", "found", "late", "lost"][rank], x, x2: x + BIN_PX, y: top + h - 1 - tall, h: tall, seq, dim, uid });
+    out[LAYER.found].push({ k: "bin", c: ["", "glob", "found", "late", "lost"][rank], x, x2: x + BIN_PX, y: top + h - 1 - tall, h: tall, seq, dim, uid });
   }
   if (!capped) return;
   let last = -Infinity;
@@ -197,7 +199,7 @@ function finds({ scene, lane, out, px, dim, top, g, uid }) {
   for (let i = lowerBound(lane.finds, scene.from); i < lane.finds.length; i += 1) {
     const { t, rec, seq, fan } = lane.finds[i];
     if (t > scene.to) break;
-    if (scene.off.has(rec.source === "global" ? "poll" : "req")) continue;
+    if (scene.off.has(foundHow(rec))) continue;
     const s = rec.is_sandbox ? g.s * 0.72 : g.s;
     const x = px(t) + fan * g.s * 0.95;
     const c = findGlyph(rec);
@@ -220,6 +222,12 @@ function said({ scene, lane, out, px, dim, top, g, uid }) {
       if (t > scene.to) break;
       const x = px(t);
       if (seen("tick", x)) out[LAYER.said].push({ k: "tick", x, y: y - g.s / 2, h: g.s, seq, dim, uid });
+    }
+  }
+  if (!scene.off.has("ignored")) {
+    for (let i = lowerBound(lane.refused, scene.from); i < lane.refused.length && lane.refused[i].t <= scene.to; i += 1) {
+      const { t, seq } = lane.refused[i];
+      if (seen("refused", px(t))) out[LAYER.lost].push({ k: "glyph", c: "ignored", x: px(t), y, s: g.s, seq, dim, uid, t });
     }
   }
   if (scene.off.has("stop")) return;

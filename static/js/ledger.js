@@ -19,6 +19,8 @@ export class Ledger {
     this.stops = new Map();
     /** Global relists in order. @type {Relist[]} */
     this.globals = [];
+    /** Global relists met so far, for numbering every tenth. */
+    this.met = 0;
     /** Longest global relist that was kept, ns. */
     this.longest = 0;
   }
@@ -71,9 +73,10 @@ export class Ledger {
     /** @type {Relist} */
     const relist = {
       id: rec.relist ?? 0, seq: rec.seq, scope: rec.scope ?? "global", source: rec.source ?? "global", uid: rec.uid ?? null,
-      request: rec.request ?? null, from: rec.t, to: null, ok: null, done: null, waited: rec.waited_ns ?? null, finds: [],
+      request: rec.request ?? null, from: rec.t, to: null, ok: null, done: null, waited: rec.waited_ns ?? null, finds: [], ordinal: 0,
     };
     this.relists.set(relist.id, relist);
+    if (relist.scope === "global") relist.ordinal = this.met += 1;
     if (relist.scope === "global") this.globals.push(relist);
     else lane?.relists.push(relist);
     const ask = relist.request === null ? undefined : this.asks.get(relist.request);

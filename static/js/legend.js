@@ -7,6 +7,7 @@
 import { lowerBound } from "./lane.js";
 import { KINDS, kindOf } from "./marks.js";
 import { glyph, h, setText } from "./dom.js";
+import { lookOf } from "./stretch.js";
 import { duration } from "./words.js";
 
 /** How many of each kind fall into the window; unknown time and down time are lengths (ns). @param {Store} store @param {number} from @param {number} to */
@@ -27,15 +28,15 @@ export function tally(store, from, to) {
   }
   const within = (/** @type {number} */ a, /** @type {number} */ b) => Math.max(0, Math.min(b, to) - Math.max(a, from));
   n.gap = store.gaps.reduce((sum, gap) => sum + within(gap.from, gap.to), 0);
-  n.down = store.stretches.reduce((sum, each) => sum + (each.state === "connected" || each.state === "off" ? 0 : within(each.from, each.to ?? to)), 0);
+  n.down = store.stretches.reduce((sum, each) => sum + (lookOf(each, to) === "down" ? within(each.from, each.to ?? to) : 0), 0);
   return n;
 }
 
 const LENGTHS = new Set(["gap", "down"]);
 /** In the row; the list of all marks has the rest too. */
-const SHORT = new Set(["stop", "ignored", "relist", "own", "held", "coalesced", "dropped", "skipped", "req", "poll", "gap"]);
+const SHORT = new Set(["stop", "ignored", "relist", "own", "held", "coalesced", "dropped", "skipped", "req", "poll", "event", "gap"]);
 /** Shown only when there is something to count. */
-const RARE = new Set(["ignored", "coalesced", "dropped", "skipped", "held", "down", "gap"]);
+const RARE = new Set(["ignored", "coalesced", "dropped", "skipped", "held", "down", "event", "gap"]);
 
 export class Legend {
   /** @param {HTMLElement} row @param {HTMLElement} all @param {Set<string>} off @param {() => void} changed */
@@ -47,7 +48,7 @@ export class Legend {
     this.items = [];
     const add = (/** @type {import("./marks.js").Kind} */ kind, /** @type {boolean} */ short) => {
       const count = h("b", {});
-      const words = short ? [count, h("span", { class: "legend-name" }, kind.name)]
+      const words = short ? [count, h("span", { class: "legend-name" }, kind.name), h("span", { class: "legend-short" }, kind.short ?? kind.name)]
         : [count, h("span", {}, h("span", { class: "legend-kind" }, kind.name[0].toUpperCase() + kind.name.slice(1)), h("span", { class: "sub" }, kind.line))];
       const button = h("button", { type: "button", class: short ? "legend-item" : "legend-line", title: short ? `${kind.line} Press to hide or show.` : null, "data-kind": kind.id }, glyph(kind.glyph), ...words);
       button.addEventListener("click", () => {
@@ -87,12 +88,15 @@ export class Legend {
     this.#fit();
   }
 
-  /** Glyph and count always; the names too when they fit. */
+  /** Glyph and count always; the names too when they fit, or else short ones. */
   #fit() {
     const key = `${this.row.clientWidth}|${this.row.textContent?.length}`;
     if (key === this.key) return;
     this.key = key;
-    this.row.classList.add("names");
-    if (this.row.scrollWidth > this.row.clientWidth) this.row.classList.remove("names");
+    this.row.className = "legend";
+    for (const much of ["names", "shorts", "bare"]) {
+      this.row.className = `legend ${much}`;
+      if (this.row.scrollWidth <= this.row.clientWidth) break;
+    }
   }
 }

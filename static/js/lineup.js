@@ -12,6 +12,8 @@
  *   A lane, or (lane null) the heading of a namespace. `y` from the top of all lanes, CSS px.
  */
 
+import { lowerBound } from "./lane.js";
+
 /** Sorted anew at least this often (ns). */
 const CALM = 30e9;
 
@@ -22,9 +24,19 @@ export function matches(lane, filter) {
   return filter.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
 
+/** Whether anything happened in a lane between two times. @param {Lane} lane @param {[number, number]} between */
+function changed(lane, [from, to]) {
+  return [lane.stops, lane.asks, lane.finds, lane.ticks].some((items) => {
+    const first = items[lowerBound(items, from)];
+    return first !== undefined && first.t <= to;
+  });
+}
+
 export class Lineup {
   constructor() {
     this.filter = "";
+    /** Only lanes where something was said, asked or found between these times. @type {[number, number]|null} */
+    this.near = null;
     /** @type {"none"|"namespace"} */
     this.group = "none";
     /** The pointer or the focus is inside: nothing may move. */
@@ -60,7 +72,7 @@ export class Lineup {
     for (const lane of store.lanes.values()) {
       if (lane.goneT !== null && Math.max(lane.goneT, lane.lastT) < at.from && lane.uid !== at.selected) continue;
       this.total += 1;
-      if (matches(lane, this.filter)) present.set(lane.uid, lane);
+      if (matches(lane, this.filter) && (!this.near || lane.uid === at.selected || changed(lane, this.near))) present.set(lane.uid, lane);
       else this.hidden += 1;
     }
     if (this.#due(present, at)) this.#sort(present, at.now);

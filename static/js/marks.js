@@ -2,23 +2,28 @@
 /**
  * The kinds of marks as the legend knows them: what each means in one line, and what it filters.
  *
- * @typedef {{id: string, glyph: string, name: string, line: string, off?: boolean}} Kind
+ * @typedef {{id: string, glyph: string, name: string, short?: string, line: string}} Kind
+ *   `short`: its name where there is little room.
  */
+
+import { foundHow } from "./words.js";
 
 /** In the order of the legend: said, asked, found, not known. @type {Kind[]} */
 export const KINDS = [
-  { id: "stop", glyph: "stop", name: "stop events", line: "The runtime said that a container stopped." },
-  { id: "ignored", glyph: "ignored", name: "ignored", line: "An event that could not be used." },
+  { id: "stop", glyph: "stop", name: "stop events", short: "stops", line: "The runtime said that a container stopped." },
+  { id: "ignored", glyph: "ignored", name: "ignored", line: "An event that could not be used, or that the pod cache refused." },
   { id: "other", glyph: "other", name: "other events", line: "Created, started, deleted: asks for nothing." },
   { id: "wait", glyph: "wait", name: "waiting", line: "A relist was asked for and is in the queue." },
-  { id: "relist", glyph: "relist", name: "relists by a hint", line: "One pod was listed because a hint asked." },
-  { id: "own", glyph: "own", name: "after sync", line: "Listed after a sync or a resize: the node's own request." },
+  { id: "relist", glyph: "relist", name: "relists by a hint", short: "by hint", line: "One pod was listed because a hint asked." },
+  { id: "own", glyph: "own", name: "relists after sync", short: "after sync", line: "Listed after a sync or a resize: the node's own request." },
   { id: "held", glyph: "held", name: "held", line: "Asked during SyncPod; waits until it ends." },
   { id: "coalesced", glyph: "coalesced", name: "coalesced", line: "Asked while another was held: several become one." },
   { id: "dropped", glyph: "dropped", name: "dropped", line: "The queue was full; the request is gone." },
   { id: "skipped", glyph: "skipped", name: "skipped", line: "A newer global relist had already covered it." },
-  { id: "req", glyph: "died-req", name: "found by request", line: "Round: a request found it. Filled ContainerDied, open ContainerStarted, crossed ContainerRemoved." },
-  { id: "poll", glyph: "died-poll", name: "found by poll", line: "Square: only the global relist found it." },
+  { id: "req", glyph: "died-req", name: "found by request", short: "found", line: "Round: a request found it. Filled ContainerDied, open ContainerStarted, crossed ContainerRemoved." },
+  { id: "poll", glyph: "died-poll", name: "found by poll", short: "by poll", line: "Amber square: only the global relist found it, later than a hint would have." },
+  { id: "calm", glyph: "removed-calm", name: "by poll, in time", line: "Grey square: the global relist found it and nobody was late: a clean-up, or there from the beginning." },
+  { id: "event", glyph: "died-event", name: "believed", line: "Triangle: an event was believed; no relist looked." },
   { id: "tail", glyph: "tail", name: "unnoticed", line: "Stopped, but the pod cache still says running." },
   { id: "sync", glyph: "sync", name: "SyncPod", line: "The pod worker is busy; this pod's relists wait." },
   { id: "running", glyph: "running", name: "running", line: "As the pod cache has it; dotted: nothing runs." },
@@ -31,7 +36,8 @@ export const KINDS = [
 export function kindOf(rec) {
   switch (rec.kind) {
     case "stream_event": return rec.type === "stopped" ? "stop" : "other";
-    case "event_ignored": return "ignored";
+    case "event_ignored":
+    case "event_refused": return "ignored";
     case "request":
     case "request_moved":
       switch (rec.outcome) {
@@ -44,7 +50,7 @@ export function kindOf(rec) {
     case "relist_started":
     case "relist_finished":
       return rec.scope === "global" ? "global" : rec.source === "evented_pleg" ? "relist" : "own";
-    case "lifecycle": return rec.source === "global" ? "poll" : "req";
+    case "lifecycle": return foundHow(rec);
     case "sync_started":
     case "sync_finished": return "sync";
     case "stream": return "down";

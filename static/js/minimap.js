@@ -5,7 +5,8 @@
  * to go.
  */
 import { lowerBound } from "./lane.js";
-import { isStop } from "./stats.js";
+import { isNewStop } from "./stats.js";
+import { lookOf } from "./stretch.js";
 import { onPaletteChange, readPalette } from "./palette.js";
 
 const COLUMN = 4;
@@ -18,7 +19,7 @@ export function histogram(store, from, to, columns) {
   for (let i = lowerBound(store.finds, from); i < store.finds.length; i += 1) {
     const { t, rec } = store.finds[i];
     if (t > to) break;
-    if (!isStop(rec)) continue;
+    if (!isNewStop(store.finds[i])) continue;
     const column = Math.min(columns - 1, Math.floor(((t - from) / (to - from)) * columns));
     if (rec.source === "global") late[column] += 1;
     else found[column] += 1;
@@ -121,8 +122,9 @@ export class Minimap {
     c.fillStyle = p.line;
     c.fillRect(0, floor + 1, width, 1);
     for (const stretch of store.stretches) {
-      const up = stretch.state === "connected";
-      c.fillStyle = up ? p.found : stretch.state === "off" ? p.text3 : p.lost;
+      const look = lookOf(stretch, to);
+      const up = look === "up";
+      c.fillStyle = up ? p.found : look === "alone" ? p.text3 : p.lost;
       const begin = Math.max(0, x(stretch.from));
       const end = x(Math.min(to, stretch.to ?? to));
       if (up) c.fillRect(begin, floor + 4, end - begin, 1.5);

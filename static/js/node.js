@@ -16,7 +16,7 @@ import { Labels } from "./labels.js";
 import { Legend } from "./legend.js";
 import { Lineup } from "./lineup.js";
 import { Minimap } from "./minimap.js";
-import { isStop } from "./stats.js";
+import { isNewStop } from "./stats.js";
 import { Store } from "./store.js";
 import { Table } from "./table.js";
 import { Tabs } from "./tabs.js";
@@ -29,6 +29,8 @@ import { timeOfDay, zone } from "./words.js";
 /** The header is written so often, ms; the canvas at the frame rate. */
 const HEADER_EVERY = 200;
 const LAGGING_FOR = 10_000;
+/** How far around a mark is near, ns. */
+const NEAR = 2e9;
 /** Silence after which the picture is said to be frozen, ns. */
 const FROZEN_AFTER = 3e9;
 
@@ -50,6 +52,7 @@ export class NodePage {
     /** @type {"timeline"|"table"} */
     this.shownView = shown.view;
     this.lagging = 0;
+    this.lost = 0;
     this.laggingUntil = 0;
     /** Newest record when the reader left the present. */
     this.leftAt = 0;
@@ -84,6 +87,7 @@ export class NodePage {
     this.drawer = new Drawer(/** @type {any} */ ({
       store: this.store, clock: this.clock, utc: () => this.utc, select: (/** @type {number|null} */ seq) => this.select(seq),
       step: (/** @type {-1|1} */ direction) => this.stepFinding(direction), zoom: () => this.timeline.zoomToChain(),
+      near: () => this.onlyNear(), isNear: () => this.lineup.near !== null,
     }));
     this.tabs = new Tabs(this.store, this.clock, () => this.utc, (view) => this.showView(view), (seq) => this.select(seq));
     this.connection = new Connection({
@@ -117,10 +121,14 @@ export class NodePage {
     if (message.type === "hello") {
       if (before && before !== message.session) this.#newSession();
       this.clock.alive();
-    } else if (message.type === "state" || message.type === "snapshot") this.clock.heard(message.state.engine.t, message.state.wall);
+    } else if (message.type === "state" || message.type === "snapshot") {
+      this.clock.still = message.state.ended === true;
+      this.clock.heard(message.state.engine.t, message.state.wall);
+    }
     else this.clock.alive();
     if (message.type === "lagging") {
       this.lagging = message.skipped;
+      this.lost = message.lost;
       this.laggingUntil = performance.now() + LAGGING_FOR;
     }
     if (message.type === "snapshot") {
@@ -163,8 +171,10 @@ export class NodePage {
     this.selected = seq;
     this.timeline.setSelected(seq);
     this.table.setSelected(seq);
-    if (seq === null) this.drawer.close();
-    else {
+    if (seq === null) {
+      this.drawer.close();
+      if (this.lineup.near) this.onlyNear();
+    } else {
       this.closePanel();
       const { chain } = this.timeline;
       if (chain) {
@@ -182,7 +192,7 @@ export class NodePage {
   stepFinding(direction) {
     const { finds } = this.store;
     const at = this.timeline.chain?.find?.seq ?? this.selected ?? Infinity;
-    const wanted = (/** @type {import("./lane.js").Find} */ find) => isStop(find.rec) && this.lineup.order.includes(find.rec.uid ?? "");
+    const wanted = (/** @type {import("./lane.js").Find} */ find) => isNewStop(find) && this.lineup.order.includes(find.rec.uid ?? "");
     const next = direction > 0 ? finds.find((find) => find.seq > at && wanted(find)) : finds.findLast((find) => find.seq < at && wanted(find));
     if (next) this.select(next.seq);
   }
@@ -247,6 +257,16 @@ export class NodePage {
     this.table.update();
     this.timeline.invalidate();
     this.writeAddress();
+  }
+
+  /** Only the pods that changed close to the selected mark, or all again. */
+  onlyNear() {
+    const { chain } = this.timeline;
+    const t = chain?.find?.t ?? chain?.rec.t;
+    this.lineup.near = this.lineup.near || t === undefined ? null : [t - NEAR, t + NEAR];
+    this.lineup.resort();
+    this.timeline.invalidate();
+    if (chain) this.drawer.show(chain, this.clock.now());
   }
 
   closePanel() {

@@ -132,6 +132,12 @@ export class Painter {
           c.strokeRect(left + 0.5, y + 0.5, Math.max(3, right - left - 1), h - 1);
         } else c.fillRect(left, y, Math.max(2, right - left), h);
         break;
+      case "queue":
+        c.fillStyle = p["ask-25"];
+        c.fillRect(left, y, Math.max(1, right - left), h);
+        c.fillStyle = p.ask;
+        c.fillRect(left, y, Math.max(1, right - left), 1.5);
+        break;
       case "progress": this.#progress(item, left, right, y, h); break;
       case "stream":
         c.fillStyle = p.found;
@@ -261,7 +267,7 @@ export class Painter {
     c.fillStyle = p.lost;
     if (x > -2) c.fillRect(Math.round(x), y, 1, h);
     if (x2 < frame.width + 2) c.fillRect(Math.round(x2) - 1, y, 1, h);
-    if (item.text) this.#pill(item.text, Math.min(Math.max((left + right) / 2, 80), frame.width - 80), y + 12 * frame.em);
+    if (item.text) this.#pill(item.text, (left + right) / 2, y + 12 * frame.em);
   }
 
   #pattern() {
@@ -313,7 +319,15 @@ export class Painter {
     c.textAlign = item.align ?? "left";
     c.textBaseline = "middle";
     c.fillStyle = item.c === "onbar" ? "#000" : p[item.c ?? "text2"];
-    c.fillText(plain(item.text), x, y);
+    const text = plain(item.text);
+    if (item.note === "whole") {
+      // Half a number says something else; on narrow screens the row's name is on the left.
+      const { narrow, width } = /** @type {Frame} */ (this.frame);
+      const wide = c.measureText(text).width;
+      const left = item.align === "right" ? x - wide : x;
+      if (left < (narrow ? 92 * em : 2) || left + wide > width - 2) return;
+    }
+    c.fillText(text, x, y);
   }
 
   /** Words beside a mark on a pill of ground; to its left when there is no room to its right. @param {Item} item @param {number} x @param {number} y */

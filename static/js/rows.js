@@ -6,7 +6,7 @@
  * @typedef {{glyph: string, what: string, by: string, after: string, detail: string}} Cells
  */
 import { findGlyph } from "./story.js";
-import { count, duration, exitMeaning, foundBy, ignoredBecause } from "./words.js";
+import { count, duration, exitMeaning, ignoredBecause, knownBy, lateBy } from "./words.js";
 import { kindOf } from "./marks.js";
 import { matches } from "./lineup.js";
 
@@ -21,7 +21,7 @@ export function isNews(rec) {
     case "request": return rec.outcome === "held" || rec.outcome === "dropped" || rec.outcome === "coalesced";
     case "request_moved": return rec.outcome === "skipped" || rec.outcome === "dropped" || rec.outcome === "coalesced";
     case "relist_finished": return rec.ok === false;
-    case "relist_started": case "pod_cached": case "pod_uncached": case "sync_started": case "sync_finished": return false;
+    case "relist_started": case "pod_cached": case "pod_uncached": case "cache_time": case "running_moved": case "sync_started": case "sync_finished": return false;
     case "stream": return !rec.renewed;
     default: return true;
   }
@@ -41,13 +41,16 @@ export function cells(rec) {
       return { ...blank, glyph: rec.type === "stopped" ? "stop" : "other", what: rec.type === "stopped" ? "Stop event" : `Event: ${rec.type}`, detail: `${who}${exit}${rec.backlog ? "; from a backlog" : ""}` };
     }
     case "event_ignored": return { ...blank, glyph: "ignored", what: `Ignored event: ${rec.type}`, detail: ignoredBecause(rec.reason) };
+    case "event_refused": return { ...blank, glyph: "ignored", what: `Refused event: ${rec.type}`, detail: `the pod cache had an entry ${duration(rec.behind_ns)} newer` };
+    case "cache_time": return { ...blank, what: "Cache time moved", detail: "by the ticker that stands in for the slow global relist" };
+    case "running_moved": return { ...blank, what: "Running gauges moved", detail: "by an event that was believed" };
     case "request":
     case "request_moved": {
       const kind = kindOf(rec) ?? "wait";
       const what = { held: "Request held", coalesced: "Request coalesced", dropped: "Request dropped", skipped: "Request skipped", released: "Request released", cancelled: "Request cancelled", queued: "Relist asked for" }[rec.outcome ?? "queued"];
-      return { ...blank, glyph: kind, what, detail: `source ${rec.source}; ${count(rec.depth ?? 0, "request")} in the queue${rec.relist ? `; global relist #${rec.relist}` : ""}` };
+      return { ...blank, glyph: kind, what, detail: `source ${rec.source}; ${count(rec.depth ?? 0, "request")} in the queue${rec.relist ? rec.outcome === "skipped" ? `; covered by global relist #${rec.relist}` : `; result of relist #${rec.relist} withheld` : ""}` };
     }
-    case "relist_started": return { ...blank, glyph: kindOf(rec) ?? "relist", what: rec.scope === "global" ? `Global relist #${rec.relist} began` : "Targeted relist began", after: typeof rec.waited_ns === "number" ? duration(rec.waited_ns) : "", detail: `source ${rec.source}` };
+    case "relist_started": return { ...blank, glyph: kindOf(rec) ?? "relist", what: rec.scope === "global" ? `Global relist #${rec.relist} began` : "Targeted relist began", detail: `source ${rec.source}${rec.waited_ns && rec.waited_ns >= 1e3 ? `, waited ${duration(rec.waited_ns)}` : ""}` };
     case "relist_finished": {
       const what = `${rec.scope === "global" ? `Global relist #${rec.relist}` : "Targeted relist"} ${rec.ok === false ? "failed" : "ended"}`;
       const changed = rec.changed ? `${count(rec.changed, "pod")} changed` : "nothing changed";
@@ -63,7 +66,7 @@ export function cells(rec) {
     case "note": return { ...blank, glyph: rec.level === "warning" ? "warning" : "other", what: "Note", detail: rec.text ?? "" };
     case "pod_seen": return { ...blank, glyph: "running", what: "Pod seen" };
     case "pod_gone": return { ...blank, glyph: "quiet", what: "Pod gone" };
-    case "pod_cached": return { ...blank, glyph: "running", what: "Pod cache updated", detail: rec.error || `${count(Array.isArray(rec.containers) ? rec.containers.length : 0, "container")}, relist #${rec.relist}` };
+    case "pod_cached": return { ...blank, glyph: "running", what: "Pod cache updated", detail: rec.error || `${count(Array.isArray(rec.containers) ? rec.containers.length : 0, "container")}, ${rec.relist ? `relist #${rec.relist}` : "as an event said"}` };
     case "pod_uncached": return { ...blank, glyph: "quiet", what: "Pod cache entry deleted" };
     case "runtime": return { ...blank, what: "Runtime answered", detail: `${rec.name} ${rec.version}; ${rec.reason}` };
     case "watching": return { ...blank, what: "Watching began", detail: `profile ${rec.profile}, global relist every ${duration(rec.period_ns)}` };
@@ -79,7 +82,7 @@ function lifecycle(rec) {
   const first = rec.baseline ? "there from the beginning" : "";
   const lost = rec.delivery === "discarded" ? "discarded, channel full" : "";
   return {
-    glyph: findGlyph(rec), what: rec.type ?? "", by: foundBy(rec.source), after: typeof late === "number" ? duration(late) : "",
+    glyph: findGlyph(rec), what: rec.type ?? "", by: knownBy(rec), after: typeof late === "number" ? lateBy(late) : "",
     detail: [exit, who, first, lost].filter(Boolean).join(" · "),
   };
 }

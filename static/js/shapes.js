@@ -45,14 +45,23 @@ function diamond(c, x, y, r) {
   c.closePath();
 }
 
-/** @param {"found"|"late"} color @param {"died"|"started"|"removed"|"sync"} what @returns {Draw} */
-function finding(color, what) {
-  const round = color === "found";
+/**
+ * Round: a request found it. Square: the poll found it. Triangle: an event was believed.
+ * @param {"found"|"late"|"glob"} color @param {"died"|"started"|"removed"|"sync"} what
+ * @param {"round"|"square"|"triangle"} shape @returns {Draw}
+ */
+function finding(color, what, shape) {
   return (c, x, y, s, p) => {
     const r = s / 2;
     const path = (/** @type {number} */ size) => {
-      if (round) circle(c, x, y, size);
-      else {
+      if (shape === "round") circle(c, x, y, size);
+      else if (shape === "triangle") {
+        c.beginPath();
+        c.moveTo(x - size, y - size * 0.9);
+        c.lineTo(x + size, y - size * 0.9);
+        c.lineTo(x, y + size);
+        c.closePath();
+      } else {
         c.beginPath();
         c.rect(x - size * 0.92, y - size * 0.92, size * 1.84, size * 1.84);
       }
@@ -174,10 +183,13 @@ function bypoll(c, x, y, s, p) {
 /** @type {Record<string, Draw>} */
 export const SHAPES = {
   stop, ignored, held, coalesced, dropped, skipped, bypoll,
-  "died-req": finding("found", "died"), "started-req": finding("found", "started"),
-  "removed-req": finding("found", "removed"), "sync-req": finding("found", "sync"),
-  "died-poll": finding("late", "died"), "started-poll": finding("late", "started"),
-  "removed-poll": finding("late", "removed"), "sync-poll": finding("late", "sync"),
+  "died-req": finding("found", "died", "round"), "started-req": finding("found", "started", "round"),
+  "removed-req": finding("found", "removed", "round"), "sync-req": finding("found", "sync", "round"),
+  "died-poll": finding("late", "died", "square"), "started-poll": finding("late", "started", "square"),
+  "died-calm": finding("glob", "died", "square"), "started-calm": finding("glob", "started", "square"),
+  "removed-calm": finding("glob", "removed", "square"), "sync-calm": finding("glob", "sync", "square"),
+  "died-event": finding("found", "died", "triangle"), "started-event": finding("found", "started", "triangle"),
+  "removed-event": finding("found", "removed", "triangle"),
   other: (c, x, y, s, p) => {
     c.fillStyle = p.text3;
     c.fillRect(Math.round(x), y - s / 2, 1, s);

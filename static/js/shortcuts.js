@@ -45,6 +45,7 @@ export function wireKeys(page) {
     { keys: ["Enter"], show: "Enter", what: "select the mark; again: zoom to its chain", run: (event) => enter(page, event), plain: true },
     { keys: ["["], show: "[", what: "the stop before", run: () => page.stepFinding(-1) },
     { keys: ["]"], show: "]", what: "the stop after", run: () => page.stepFinding(1) },
+    { keys: ["n"], show: "n", what: "only pods that changed within 2 s of the selected mark", run: () => page.onlyNear() },
     { keys: ["g"], show: "g", what: "group by namespace", run: () => { const group = byId("group"); group.value = group.value === "none" ? "namespace" : "none"; group.dispatchEvent(new Event("change")); } },
     { keys: ["z"], show: "z", what: "UTC or this browser’s zone", run: () => page.setZone(!page.utc) },
     { keys: ["?"], show: "?", what: "this sheet", run: () => byId("keys").showModal() },

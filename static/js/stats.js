@@ -6,7 +6,7 @@
  * @typedef {{n: number, median: number|null, values: number[]}} Group latencies in ns
  */
 import { lowerBound } from "./lane.js";
-import { median, quantile } from "./words.js";
+import { foundHow, median, quantile } from "./words.js";
 
 const MINUTE = 60e9;
 /** Global relists that make "this node's usual". */
@@ -22,6 +22,11 @@ export function isStop(rec) {
   return typeof rec.after_ns === "number" || (rec.since_finished_ns ?? Infinity) < MINUTE;
 }
 
+/** The same of a finding: a death that was told twice is one. @param {import("./lane.js").Find} find */
+export function isNewStop(find) {
+  return !find.again && isStop(find.rec);
+}
+
 /** How long a death was unnoticed, by the stop event or else by the runtime's time. @param {import("./types.js").Rec} rec */
 export function lateness(rec) {
   if (typeof rec.after_ns === "number") return rec.after_ns;
@@ -31,28 +36,30 @@ export function lateness(rec) {
 
 /**
  * Stops of the last `span` ns. `hint`: found by a hint's relist; `held`: the same, but held until
- * a sync ended; `own`: by a relist after a sync or resize; `poll`: only by the global relist.
+ * a sync ended; `own`: by a relist after a sync or resize; `poll`: only by the global relist;
+ * `event`: an event was believed.
  * @param {Store} store @param {number} now
  */
 export function stops(store, now, span = MINUTE) {
-  /** @type {Record<"hint"|"held"|"own"|"poll", number[]>} */
-  const values = { hint: [], held: [], own: [], poll: [] };
-  /** @type {Record<"hint"|"held"|"own"|"poll", number>} */
-  const n = { hint: 0, held: 0, own: 0, poll: 0 };
+  /** @typedef {"hint"|"held"|"own"|"poll"|"event"} How */
+  /** @type {Record<How, number[]>} */
+  const values = { hint: [], held: [], own: [], poll: [], event: [] };
+  /** @type {Record<How, number>} */
+  const n = { hint: 0, held: 0, own: 0, poll: 0, event: 0 };
   for (let i = lowerBound(store.finds, now - span); i < store.finds.length; i += 1) {
     const { rec } = store.finds[i];
-    if (!isStop(rec)) continue;
+    if (!isNewStop(store.finds[i])) continue;
     const ask = typeof rec.request === "number" ? store.asks.get(rec.request) : undefined;
     const held = ask?.spans.some((each) => each.what === "held") ?? false;
-    const how = rec.source === "global" ? "poll" : rec.source !== "evented_pleg" ? "own" : held ? "held" : "hint";
+    const how = foundHow(rec) === "event" ? "event" : rec.source === "global" ? "poll" : rec.source !== "evented_pleg" ? "own" : held ? "held" : "hint";
     n[how] += 1;
     const late = lateness(rec);
     if (late !== null) values[how].push(late);
   }
-  const group = (/** @type {"hint"|"held"|"own"|"poll"} */ how) => ({ n: n[how], median: median(values[how]), values: values[how] });
+  const group = (/** @type {How} */ how) => ({ n: n[how], median: median(values[how]), values: values[how] });
   return {
-    total: n.hint + n.held + n.own + n.poll,
-    hint: group("hint"), held: group("held"), own: group("own"), poll: group("poll"),
+    total: n.hint + n.held + n.own + n.poll + n.event,
+    event: group("event"), hint: group("hint"), held: group("held"), own: group("own"), poll: group("poll"),
   };
 }
 
@@ -66,7 +73,7 @@ export function noticed(store, now, span = MINUTE) {
   for (let i = lowerBound(store.finds, now - span); i < store.finds.length; i += 1) {
     const { rec, t } = store.finds[i];
     let value = null;
-    if (isStop(rec)) value = lateness(rec);
+    if (isNewStop(store.finds[i])) value = lateness(rec);
     else if (rec.type === "ContainerStarted" && !rec.is_sandbox && !rec.baseline) {
       const started = store.startedAt.get(rec.container_id ?? "");
       if (started !== undefined && started <= t) value = t - started;

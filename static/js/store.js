@@ -12,16 +12,21 @@
  * @typedef {import("./types.js").PodRow} PodRow
  * @typedef {import("./lane.js").Find} Find
  * @typedef {{from: number, to: number|null, state: string, meaning: string, seq: number,
- *   tries: number[], code: string|null}} Stretch
- *   A stretch of the event stream's life: connected, down, or off.
+ *   tries: number[], code: string|null, first: boolean}} Stretch
+ *   A stretch of the event stream's life: connected, down, or off. `first`: none came before it in
+ *   the session, or the stream was off until then.
  * @typedef {{from: number, to: number, hop: string, count: number, reason: string, seq: number}} Hole
  */
 import { Lane } from "./lane.js";
 import { Ledger } from "./ledger.js";
+import { isOpening } from "./stretch.js";
 
 export const CAPACITY = 40_000;
 
 export class Store {
+  /** Records that the next snapshot does not bring, as the server says; null: it did not say. @type {number|null} */
+  #lost = null;
+
   /** @param {number} capacity records kept */
   constructor(capacity = CAPACITY) {
     this.capacity = capacity;
@@ -45,6 +50,9 @@ export class Store {
     /** @type {Find[]} */ this.finds = [];
     /** @type {Stretch[]} */ this.stretches = [];
     /** @type {Hole[]} */ this.gaps = [];
+    /** Length of the request queue from `t` on. @type {{t: number, seq: number, depth: number}[]} */ this.depths = [];
+    /** Until when (t) two requests or more were in the queue at the same time. */
+    this.queuedT = -Infinity;
     /** Started containers by id: when the stream said so. @type {Map<string, number>} */ this.startedAt = new Map();
   }
 
@@ -84,6 +92,7 @@ export class Store {
       case "snapshot": this.#snapshot(message); break;
       case "batch": this.#batch(message); break;
       case "state": this.#take(message.state); break;
+      case "lagging": this.#lost = message.lost; break;
       default: return;
     }
     this.revision += 1;
@@ -95,7 +104,13 @@ export class Store {
     this.session = state.session;
     const stream = state.engine.stream;
     if (!this.stretches.length) {
-      this.stretches.push({ from: stream.since_t, to: null, state: stream.state, meaning: stream.meaning, seq: 0, tries: [], code: stream.code });
+      const first = stream.state === "connecting" && stream.attempt <= 1;
+      this.stretches.push({ from: stream.since_t, to: null, state: stream.state, meaning: stream.meaning, seq: 0, tries: [], code: stream.code, first });
+    }
+    // A relist that hangs may have begun before the oldest record here.
+    const { running } = state.engine;
+    if (running && running.scope === "global" && !this.relists.has(running.relist)) {
+      this.ledger.began({ kind: "relist_started", seq: 0, wall: 0, t: running.started, relist: running.relist, scope: "global", source: "global" }, null);
     }
   }
 
@@ -108,8 +123,9 @@ export class Store {
     for (const pod of message.pods) this.#row(pod);
     for (const rec of kept) this.#add(rec);
     if (last && last.seq + 1 < first && message.records.length) {
-      this.#hole(last, message.records[0], first - last.seq - 1);
+      this.#hole(last, message.records[0], this.#lost || first - last.seq - 1);
     }
+    this.#lost = null;
     for (const rec of message.records) this.#add(rec);
     for (const pod of message.pods) this.#settle(pod);
     this.truncated = message.truncated && !kept.length;
@@ -180,10 +196,14 @@ export class Store {
         break;
       case "pod_gone": if (lane) this.#gone(lane, rec); break;
       case "stream_event": this.#event(rec, lane); break;
+      case "event_refused": lane?.refused.push({ t: rec.t, seq: rec.seq, rec }); break;
       case "event_ignored": this.ticks.push({ t: rec.t, seq: rec.seq, rec }); break;
-      case "request": this.ledger.asked(rec, lane); break;
-      case "request_moved": this.ledger.moved(rec, lane); break;
-      case "relist_started": this.ledger.began(rec, lane); break;
+      case "request": this.ledger.asked(rec, lane); this.#queue(rec, rec.depth ?? 0); break;
+      case "request_moved": this.ledger.moved(rec, lane); this.#queue(rec, rec.depth ?? 0); break;
+      case "relist_started":
+        this.ledger.began(rec, lane);
+        if (rec.scope === "pod") this.#queue(rec, Math.max(0, (this.depths[this.depths.length - 1]?.depth ?? 0) - 1));
+        break;
       case "relist_finished": this.ledger.ended(rec, lane, this.lanes.values()); break;
       case "lifecycle": if (lane) this.#found(rec, lane); break;
       case "pod_cached": lane?.addCached(rec); break;
@@ -196,6 +216,14 @@ export class Store {
         break;
       default: // Watching, runtime, health, pace, hung, note: rows of the table, no marks.
     }
+  }
+
+  /** @param {Rec} rec @param {number} depth */
+  #queue(rec, depth) {
+    const last = this.depths[this.depths.length - 1];
+    if ((last?.depth ?? 0) === depth) return;
+    this.depths.push({ t: rec.t, seq: rec.seq, depth });
+    if (depth > 1 || (last?.depth ?? 0) > 1) this.queuedT = rec.t;
   }
 
   /** @param {Lane} lane @param {Rec} rec */
@@ -254,6 +282,7 @@ export class Store {
     if (last && last.to === null) last.to = rec.t;
     this.stretches.push({
       from: rec.t, to: null, state: phase, meaning: rec.meaning ?? "", seq: rec.seq, tries: phase === "connecting" ? [rec.t] : [], code: rec.code ?? null,
+      first: this.stretches.every((stretch) => stretch.state === "off"),
     });
   }
 
@@ -271,6 +300,7 @@ export class Store {
     this.ticks = this.ticks.filter(young);
     this.finds = this.finds.filter(young);
     this.gaps = this.gaps.filter(young);
+    this.depths.splice(0, Math.max(0, this.depths.findIndex(young) - 1));
     this.stretches = this.stretches.filter((stretch) => stretch.to === null || stretch.to >= this.records[0].t);
   }
 
@@ -278,6 +308,12 @@ export class Store {
   get downSince() {
     const last = this.stretches[this.stretches.length - 1];
     return !last || last.state === "connected" ? null : last.from;
+  }
+
+  /** The session's first try to connect, which has not failed. @param {number} now */
+  opening(now) {
+    const last = this.stretches[this.stretches.length - 1];
+    return last !== undefined && isOpening(last, now);
   }
 
   /** The record with this number, if it is kept. @param {number} seq @returns {Rec|null} */

@@ -6,11 +6,11 @@
  * @typedef {{glyph: string, what: string, detail: string, value: string, t: number, seq: number}} Hop
  * @typedef {(string|{b: string})[]} Parts Text with stressed pieces.
  */
-import { count, duration, exitMeaning, foundBy, ignoredBecause } from "./words.js";
+import { count, duration, exitMeaning, foundHow, ignoredBecause, knownBy } from "./words.js";
 
 /** The glyph of a finding. @param {import("./types.js").Rec} rec */
 export function findGlyph(rec) {
-  const how = rec.source === "global" ? "poll" : "req";
+  const how = foundHow(rec);
   switch (rec.type) {
     case "ContainerDied": return `died-${how}`;
     case "ContainerStarted": return `started-${how}`;
@@ -31,8 +31,15 @@ export function verdict(chain, now) {
   if (rec.kind === "event_ignored") {
     return { verdict: ["Ignored: " + ignoredBecause(rec.reason) + "."], next: ["A hint that cannot name its pod asks for nothing; the global relist finds what changed."] };
   }
+  if (rec.kind === "event_refused") {
+    return { verdict: [`Refused: the pod cache had an entry `, { b: duration(rec.behind_ns) }, ` newer than this event (${rec.type}).`], next: ["What it said was not written and not told; the next event or the global relist will tell."] };
+  }
   if (find && find.rec.type === "ContainerDied") return died(chain, find);
   if (find?.rec.baseline) return { verdict: [`${find.rec.type}: so it was when plegscope began to watch.`], next: ["The first global relist finds everything; nobody was late."] };
+  if (find && foundHow(find.rec) === "event") return { verdict: [`${find.rec.type}: an event was believed, no relist looked.`], next: [`The event said: ${find.rec.old_state}, now ${find.rec.new_state}.`] };
+  if (find && foundHow(find.rec) === "calm") {
+    return { verdict: [`${find.rec.type}, found by the global relist.`], next: [find.rec.type === "PodSync" ? "It looked again, and nothing else had changed." : "A clean-up asks for nothing, so the poll finds it; nobody was late."] };
+  }
   if (find) {
     return { verdict: [`${find.rec.type}, found `, { b: BY(find.rec.source ?? "") }, "."], next: find.rec.old_state ? [`The pod cache had it as ${find.rec.old_state}; now it is ${find.rec.new_state}.`] : [] };
   }
@@ -49,6 +56,8 @@ export function verdict(chain, now) {
 /** @param {Chain} chain @param {import("./lane.js").Find} find */
 function died(chain, find) {
   const source = find.rec.source ?? "global";
+  if (foundHow(find.rec) === "event") return believed(chain, find);
+  if (find.again) return { verdict: ["Told again: its end was known already."], next: [] };
   const held = chain.ask?.spans.some((span) => span.what === "held") ?? false;
   /** @type {Parts} */
   const said = [source === "global" ? "Found " : held ? "Held until a sync ended, then found " : "Found ", BY(source)];
@@ -65,6 +74,14 @@ function died(chain, find) {
   else if (source === "global" && !chain.stop) next.push("No usable stop event told of it.");
   else if (source === "global") next.push("The global relist was quicker than the request.");
   return { verdict: said, next };
+}
+
+/** @param {Chain} chain @param {import("./lane.js").Find} find @returns {{verdict: Parts, next: Parts}} */
+function believed(chain, find) {
+  if (find.again) return { verdict: ["Told again by a later event: its end was known already."], next: [] };
+  /** @type {Parts} */
+  const next = chain.pollT === null ? [] : ["The next global relist, which would notice if the event were wrong or lost, is due ", { b: `${duration(chain.pollT - find.t)} later` }, "."];
+  return { verdict: ["Believed at once: ", { b: "the event itself" }, " changed the pod cache; no relist looked."], next };
 }
 
 /** @param {Chain} chain @returns {{verdict: Parts, next: Parts}} */
@@ -131,15 +148,15 @@ export function hops(chain) {
   for (const each of finds.length ? finds : find ? [find] : []) {
     const of = each.rec.is_sandbox ? "of the sandbox" : each.rec.container_name ? `of ${each.rec.container_name}` : "";
     const lost = each.rec.delivery === "discarded" ? "; discarded, the event channel was full" : "";
-    list.push({ glyph: findGlyph(each.rec), what: `${each.rec.type} found`, detail: `${of}${of ? ", " : ""}by ${foundBy(each.rec.source)}${lost}`, value: since(each.t), t: each.t, seq: each.seq });
+    list.push({ glyph: findGlyph(each.rec), what: foundHow(each.rec) === "event" ? `${each.rec.type} told` : `${each.rec.type} found`, detail: `${of}${of ? ", " : ""}by ${knownBy(each.rec)}${lost}`, value: since(each.t), t: each.t, seq: each.seq });
   }
   if (find && !list.some((hop) => hop.seq === find.seq)) {
-    list.push({ glyph: findGlyph(find.rec), what: `${find.rec.type} found`, detail: `by ${foundBy(find.rec.source)}, relist #${find.rec.relist}`, value: since(find.t), t: find.t, seq: find.seq });
+    list.push({ glyph: findGlyph(find.rec), what: find.rec.relist ? `${find.rec.type} found` : `${find.rec.type} told`, detail: `by ${knownBy(find.rec)}${find.rec.relist ? `, relist #${find.rec.relist}` : ""}`, value: since(find.t), t: find.t, seq: find.seq });
   }
   if (sync && !next) list.push({ glyph: "sync", what: "SyncPod", detail: sync.to === null ? "still running" : `took ${duration(sync.to - sync.from)}`, value: since(sync.from), t: sync.from, seq: sync.seq });
   if (next) list.push({ glyph: "sync", what: "SyncPod began", detail: next.to === null ? "still running" : `took ${duration(next.to - next.from)}${next.rec?.held ? `, held ${count(next.rec.held, "request")}` : ""}`, value: since(next.from), t: next.from, seq: next.seq });
   if (own) list.push({ glyph: "own", what: "Relist after sync", detail: own.done ? `took ${duration(own.done.duration_ns)}, source post_sync` : "source post_sync", value: since(own.from), t: own.from, seq: own.seq });
-  if (started) list.push({ glyph: findGlyph(started.rec), what: "ContainerStarted found", detail: `restart ${started.rec.attempt ?? 0}, by ${foundBy(started.rec.source)}`, value: since(started.t), t: started.t, seq: started.seq });
+  if (started) list.push({ glyph: findGlyph(started.rec), what: "ContainerStarted found", detail: `restart ${started.rec.attempt ?? 0}, by ${knownBy(started.rec)}`, value: since(started.t), t: started.t, seq: started.seq });
   if (!list.length) list.push({ glyph: "other", what: chain.rec.kind.replaceAll("_", " "), detail: exitDetail(chain.rec), value: since(chain.rec.t), t: chain.rec.t, seq: chain.rec.seq });
   return list.sort((a, b) => a.t - b.t || a.seq - b.seq);
 }

@@ -4,9 +4,9 @@
  * the list of latest stops is hidden and the rest stands side by side.
  */
 import { byId, glyph, h, setChildren } from "./dom.js";
-import { isStop, lateness } from "./stats.js";
+import { isNewStop, lateness } from "./stats.js";
 import { findGlyph } from "./story.js";
-import { duration, exitMeaning, splitName, timeOfDay } from "./words.js";
+import { exitMeaning, lateBy, splitName, timeOfDay } from "./words.js";
 
 const LATEST = 8;
 
@@ -42,7 +42,7 @@ export class Tabs {
     /** @type {import("./lane.js").Find[]} */
     const finds = [];
     for (let i = this.store.finds.length - 1; i >= 0 && finds.length < LATEST; i -= 1) {
-      if (isStop(this.store.finds[i].rec)) finds.push(this.store.finds[i]);
+      if (isNewStop(this.store.finds[i])) finds.push(this.store.finds[i]);
     }
     const key = `${finds.map((find) => find.seq).join()}|${this.utc()}`;
     setChildren(list, key, () => (finds.length ? finds.map((find) => this.#item(find)) : [h("li", { class: "quiet" }, "None yet.")]));
@@ -56,7 +56,7 @@ export class Tabs {
     const exit = typeof rec.exit_code === "number" ? `exit ${rec.exit_code}, ${exitMeaning(rec.exit_code, rec.reason).short}` : "exit not known";
     const button = h("button", { type: "button", class: "latest-item" }, glyph(findGlyph(rec)),
       h("span", { class: "latest-name" }, h("b", {}, name), h("span", { class: "sub" }, exit)),
-      h("span", { class: "latest-time" }, h("b", {}, late === null ? "" : duration(late)), h("span", { class: "sub mono" }, timeOfDay(rec.wall, this.utc()))));
+      h("span", { class: "latest-time" }, h("b", {}, late === null ? "" : lateBy(late)), h("span", { class: "sub mono" }, timeOfDay(rec.wall, this.utc()))));
     button.addEventListener("click", () => this.select(find.seq));
     return h("li", {}, button);
   }

@@ -41,6 +41,8 @@ export class Timeline {
     this.ratio = 1;
     this.em = 1;
     this.narrow = false;
+    /** Whether the queue has its row: while it is not empty for long, and as long as that is in view. */
+    this.queueShown = false;
     /** @type {keyof typeof LANES} */
     this.density = "comfortable";
     /** @type {DrawList|null} */
@@ -70,12 +72,12 @@ export class Timeline {
 
   get heads() {
     const { em } = this;
-    return { ruler: 26 * em, global: 30 * em, stream: 24 * em, queue: 0 };
+    return { ruler: 26 * em, global: 30 * em, stream: 24 * em, queue: this.queueShown ? 22 * em : 0 };
   }
 
   get top() {
     const heads = this.heads;
-    return heads.ruler + heads.global + heads.stream;
+    return heads.ruler + heads.global + heads.stream + heads.queue;
   }
 
   get laneHeight() {
@@ -130,6 +132,7 @@ export class Timeline {
     const to = from + (end - begin);
     if (!this.dirty && store.revision === this.revision && this.last?.from === from) return false;
     if (store.revision !== this.revision && this.selected !== null) this.chain = chainOf(store, this.selected);
+    this.#showQueue(from);
     this.#arrange(now, from);
     const scroll = this.scroller.scrollTop;
     const room = this.height - this.top;
@@ -160,6 +163,18 @@ export class Timeline {
     this.painter.paint(drawn, frame);
     this.dirty = false;
     return true;
+  }
+
+  /** The row comes and goes only while nothing under the pointer would move. @param {number} from */
+  #showQueue(from) {
+    const { store, lineup } = this.host;
+    const wanted = !this.narrow && (store.queuedT >= from || (store.state?.engine.queue.length ?? 0) > 1);
+    if (wanted === this.queueShown || lineup.held) return;
+    this.queueShown = wanted;
+    this.list = null;
+    this.scroller.style.top = `${this.top / this.em / 16}rem`;
+    const row = document.getElementById("head-queue");
+    if (row) row.hidden = !wanted;
   }
 
   /** @param {number} now @param {number} from */

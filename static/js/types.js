@@ -25,7 +25,7 @@
  *   retry_t?: number|null, connected_ns?: number|null, renewed?: boolean, did_work?: boolean,
  *   failed?: boolean, held?: number, healthy?: boolean, message?: string, period_ns?: number,
  *   hung?: boolean, method?: string, age_ns?: number, hop?: string, count?: number,
- *   from_t?: number, level?: "info"|"warning", text?: string, threshold_ns?: number,
+ *   from_t?: number, behind_ns?: number, level?: "info"|"warning", text?: string, threshold_ns?: number,
  *   profile?: string, queue_capacity?: number, api_version?: string
  * }} Rec One record of the journal; which fields are there depends on `kind`.
  *
@@ -51,7 +51,7 @@
  *   wall: number, engine: EngineState,
  *   cost: {cpu: number, calls_per_s: number, bytes_per_s: number, rss_bytes: number},
  *   runtime: Rec|null, oldest_call: {method: string, age_ns: number, hung: boolean}|null,
- *   viewers: number, first_seq: number, last_seq: number
+ *   viewers: number, first_seq: number, last_seq: number, ended?: boolean
  * }} SessionState
  *
  * @typedef {{

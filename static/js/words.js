@@ -133,6 +133,28 @@ export function exitMeaning(code, reason = "") {
   return { short: "error", long: "Ended with an error of its own." };
 }
 
+/**
+ * How a lifecycle event came to be known: "req" a request's relist found it, "poll" only the global
+ * relist did, "calm" the global relist did and nobody was late (what was there from the beginning, a
+ * clean-up, a second look), "event" an event was believed and no relist looked.
+ * @param {Rec} rec @returns {"req"|"poll"|"calm"|"event"}
+ */
+export function foundHow(rec) {
+  if (rec.source === "evented_pleg" && rec.relist === 0) return "event";
+  if (rec.source !== "global") return "req";
+  return rec.baseline || rec.type === "ContainerRemoved" || rec.type === "PodSync" ? "calm" : "poll";
+}
+
+/** The same in words, for rows and lists. @param {Rec} rec */
+export function knownBy(rec) {
+  return foundHow(rec) === "event" ? "believed event" : foundBy(rec.source);
+}
+
+/** How late something was noticed. @param {number|null|undefined} ns */
+export function lateBy(ns) {
+  return typeof ns === "number" && Math.abs(ns) < US ? "at once" : duration(ns);
+}
+
 /** How a relist source is said. @param {string|undefined|null} source */
 export function foundBy(source) {
   switch (source) {

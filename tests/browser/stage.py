@@ -103,7 +103,7 @@ class Stage:
         t = self.t
         engine: dict[str, Any] = {
             "t": t,
-            "profile": "kep-3386",
+            "profile": "kep",
             "period_ns": S,
             "pace_ns": S,
             "health": HealthState(True, "", t - 400 * MS, 180 * S, None),

@@ -317,7 +317,7 @@ def test_the_legend_hides_what_it_names(page: Page) -> None:
     page.locator("#legend-open").click()
     lines = page.locator("#legend-all [data-kind]")
     expect(lines.first).to_be_visible()
-    assert lines.count() == 18
+    assert lines.count() == 20
     expect(lines.first).to_contain_text("The runtime said that a container stopped.")
     lines.first.click()
     expect(stop).to_have_attribute("aria-pressed", "true")

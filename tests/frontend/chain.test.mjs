@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chainOf, extent, members } from "../../static/js/chain.js";
 import { findGlyph, hops, verdict } from "../../static/js/story.js";
-import { flat, MS, Play, row, stored } from "./kit.mjs";
+import { flat, MS, Play, row, S, stored } from "./kit.mjs";
 
 const NOW = 60_000 * MS;
 
@@ -114,6 +114,22 @@ test("what the first relist found was not late", () => {
   assert.match(told(play, found.seq).said, /had stopped before plegscope began/);
 });
 
+test("a believed event says that nobody looked, a refused one why, a clean-up that nobody was late", () => {
+  const play = new Play();
+  const died = play.found(60, "a", "ContainerDied", { source: "evented_pleg", relist: 0, poll_due_t: 240 * S });
+  const again = play.found(900, "a", "ContainerDied", { source: "evented_pleg", relist: 0 });
+  const refused = play.rec("event_refused", 950, { uid: "a", type: "stopped", container_id: "a-c", behind_ns: 4 * MS });
+  play.begin(990);
+  const gone = play.found(999, "a", "ContainerRemoved");
+  const store = stored(play);
+  const told = (/** @type {any} */ rec) => { const { verdict: said, next } = verdict(chainOf(store, rec.seq), NOW); return flat([...said, " ", ...next]); };
+  assert.match(told(died), /^Believed at once: the event itself changed the pod cache; no relist looked\. .* due 4 min later\.$/);
+  assert.match(told(again), /^Told again/);
+  assert.match(told(refused), /^Refused: the pod cache had an entry 4\.0 ms newer than this event \(stopped\)\./);
+  assert.match(told(gone), /^ContainerRemoved, found by the global relist\. A clean-up/);
+  assert.ok(hops(chainOf(store, died.seq)).some((hop) => hop.what === "ContainerDied told" && hop.detail.includes("believed event")));
+});
+
 test("the extent covers the chain, and members are its records", () => {
   const play = new Play();
   const { stop, found } = play.hint(100, "a");
@@ -129,6 +145,8 @@ test("a record that is not kept has no chain", () => {
 
 test("round for a request, square for the poll", () => {
   const glyphs = ["ContainerDied", "ContainerStarted", "ContainerRemoved", "PodSync", "ContainerChanged"].map((type) => findGlyph(/** @type {any} */ ({ type, source: "global" })));
-  assert.deepEqual(glyphs, ["died-poll", "started-poll", "removed-poll", "sync-poll", "other"]);
+  assert.deepEqual(glyphs, ["died-poll", "started-poll", "removed-calm", "sync-calm", "other"]);
+  assert.equal(findGlyph(/** @type {any} */ ({ type: "ContainerStarted", source: "global", baseline: true })), "started-calm");
+  assert.equal(findGlyph(/** @type {any} */ ({ type: "ContainerDied", source: "evented_pleg", relist: 0 })), "died-event");
   assert.equal(findGlyph(/** @type {any} */ ({ type: "ContainerDied", source: "post_sync" })), "died-req");
 });

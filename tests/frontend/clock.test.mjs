@@ -53,3 +53,13 @@ test("another session has another time", () => {
   clock.heard(1 * S, 0);
   assert.equal(clock.now(), S);
 });
+
+test("a recording's time stands still at its end", () => {
+  let local = 0;
+  const clock = new Clock(() => local);
+  clock.heard(5e9, 9e9);
+  clock.still = true;
+  local = 3000;
+  assert.equal(clock.now(), 5e9);
+  assert.equal(clock.wall(clock.now()), 9e9);
+});

@@ -7,7 +7,7 @@ import { flat, MS, S, state } from "./kit.mjs";
 function say({ engine = {}, more = {}, ...at } = {}) {
   const { word, fact, meaning, action, id, icon } = condition({
     state: state(engine, more), now: 10 * S, link: "open", silence: 0.1 * S, online: true, farewell: "", lagging: 0, usual: 6 * MS, pods: 5,
-    downSince: null, ...at,
+    downSince: null, opening: false, lost: 0, ...at,
   });
   return { id, icon, meaning: meaning.replaceAll("\u00a0", " "), action, text: `${word} ${flat(fact)}` };
 }
@@ -60,6 +60,12 @@ test("a quick try is not worth a sentence", () => {
   assert.equal(say({ engine: stream({ state: "connecting", since_t: 9.5 * S }) }).id, "healthy");
 });
 
+test("the session's first try to connect is no loss", () => {
+  const engine = stream({ state: "connecting", since_t: 6 * S });
+  assert.equal(say({ engine, downSince: 6 * S }).id, "stream-down");
+  assert.equal(say({ engine, downSince: 6 * S, opening: true }).id, "healthy");
+});
+
 test("polling only: no stream, or for the node's safety with the flag", () => {
   const none = say({ engine: stream({ state: "waiting", code: "unimplemented", meaning: "containerd 1.6 answers Unimplemented.", retry_t: 70 * S }) });
   assert.equal(none.text, "Polling only. This runtime has no event stream.");
@@ -79,6 +85,8 @@ test("slow compared with this node's usual", () => {
 test("slowed down, lagging, gone, offline", () => {
   assert.equal(say({ engine: { ...health({}), pace_ns: 4 * S } }).text, "Healthy, slowed down. A global relist every 4.0 s instead of 1.0 s.");
   assert.equal(say({ engine: health({}), lagging: 214 }).text, "You are lagging. This page skipped 214 records.");
+  assert.match(say({ engine: health({}), lagging: 214 }).meaning, /nothing is missing in it/);
+  assert.match(say({ engine: health({}), lagging: 214, lost: 60 }).meaning, /60 records are not known here: hatched/);
   const gone = say({ engine: health({}), link: "waiting", silence: 12 * S, farewell: "plegscope ends." });
   assert.equal(gone.text, "plegscope is gone. Last heard 12 s ago.");
   assert.match(gone.meaning, /^plegscope ends\. The picture is frozen, not live/);

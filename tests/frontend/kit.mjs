@@ -105,7 +105,7 @@ export function state(engine = {}, more = {}) {
   return {
     session: "s1", title: "a node", simulated: true, endpoint: "unix:///x", endpoint_reason: "asked for", wall: WALL,
     engine: {
-      t: 0, profile: "kep-3386", period_ns: S, pace_ns: S,
+      t: 0, profile: "kep", period_ns: S, pace_ns: S,
       health: { healthy: true, message: "", last_start_t: 0, threshold_ns: 180 * S, last_seen: null },
       stream: { state: "connected", since_t: 0, meaning: "Hints come.", policy: "join", attempt: 0, retry_t: null, code: null, detail: "" },
       queue: { length: 0, capacity: 200, held: 0, suspended: 0 }, running: null,

@@ -4,7 +4,7 @@ import { chainOf } from "../../static/js/chain.js";
 import { hit, layout } from "../../static/js/layout.js";
 import { barHeight, rulerMarks } from "../../static/js/layout-heads.js";
 import { geometry } from "../../static/js/layout-lane.js";
-import { MS, Play, S, row, stored } from "./kit.mjs";
+import { MS, Play, S, row, state, stored } from "./kit.mjs";
 
 const HEADS = { ruler: 26, global: 30, stream: 24, queue: 0 };
 
@@ -28,7 +28,7 @@ test("a hint's chain, golden: back to front, cause down and to the right", () =>
   play.hint(100, "a");
   const list = lay(stored(play, [row("a")]));
   assert.deepEqual(brief(list), [
-    "band@1-6", "run@2-105", "dots@105-now", "tail@100-105", "wait@100-103", "relist@103-106", "started-poll@2", "died-req@105", "stop@100",
+    "band@1-6", "run@2-105", "dots@105-now", "tail@100-105", "wait@100-103", "relist@103-106", "started-calm@2", "died-req@105", "stop@100",
   ]);
   const { s, said, asked, found } = geometry(26);
   const at = (/** @type {string} */ shape) => list.lanes.flat().find((item) => item.c === shape);
@@ -40,7 +40,7 @@ test("baseline findings are quiet", () => {
   const play = new Play();
   play.begin(1);
   play.found(2, "a", "ContainerStarted", { baseline: true });
-  const item = lay(stored(play)).lanes.flat().find((each) => each.c === "started-poll");
+  const item = lay(stored(play)).lanes.flat().find((each) => each.c === "started-calm");
   assert.equal(item.dim, true);
 });
 
@@ -81,7 +81,52 @@ test("only several findings of one relist fan out", () => {
   play.found(62, "a", "ContainerStarted", { container_id: "2" });
   const found = lay(stored(play)).lanes.flat().filter((item) => item.k === "glyph");
   const { s } = geometry(26);
-  assert.deepEqual(found.map((item) => [item.c, item.x]), [["removed-poll", 60 + s * 0.95], ["started-poll", 62], ["died-poll", 60]]);
+  assert.deepEqual(found.map((item) => [item.c, item.x]), [["removed-calm", 60 + s * 0.95], ["started-poll", 62], ["died-poll", 60]]);
+});
+
+test("a clean-up that the poll found is a grey square, also in bins, and hidden by its own kind", () => {
+  const play = new Play();
+  play.begin(50);
+  play.found(60, "a", "ContainerRemoved", { container_id: "1" });
+  assert.ok(brief(lay(stored(play), { off: new Set(["poll"]) })).includes("removed-calm@60"));
+  assert.ok(!brief(lay(stored(play), { off: new Set(["calm"]) })).includes("removed-calm@60"));
+});
+
+test("believed events are triangles at their own time, never nudged; refused ones are struck through", () => {
+  const play = new Play();
+  for (const [ms, id] of [[60, "1"], [80, "2"]]) {
+    play.found(ms, "a", "ContainerDied", { source: "evented_pleg", relist: 0, container_id: id });
+    play.found(ms, "a", "ContainerRemoved", { source: "evented_pleg", relist: 0, container_id: id });
+  }
+  play.rec("event_refused", 90, { uid: "a", type: "stopped", container_id: "3", behind_ns: 4 * MS });
+  const list = lay(stored(play));
+  const { s } = geometry(26);
+  const marks = list.lanes.flat().filter((item) => item.k === "glyph").map((item) => [item.c, item.x]).sort((a, b) => a[1] - b[1]);
+  assert.deepEqual(marks, [["died-event", 60], ["removed-event", 60 + s * 0.95], ["died-event", 80], ["removed-event", 80 + s * 0.95], ["ignored", 90]]);
+});
+
+test("the queue's row has a step per length, the higher the longer", () => {
+  const play = new Play();
+  for (const [ms, depth] of [[10, 1], [20, 2], [30, 40]]) play.rec("request", ms, { request: ms, uid: "a", source: "post_sync", event: null, outcome: "queued", depth });
+  play.begin(50, { scope: "pod", source: "post_sync", uid: "a", request: 10 });
+  const store = stored(play);
+  const at = (/** @type {number} */ queue) => layout({ store, rows: [], from: 0, to: 1000 * MS, scale: 1 / MS, off: new Set(), chain: null, now: S, label: 0, heads: { ...HEADS, queue }, em: 1, quietFrom: 0, height: 400 }).rows.flat().filter((item) => item.k === "queue");
+  assert.deepEqual(at(0), []);
+  const steps = at(22);
+  assert.deepEqual(steps.map((item) => [item.x, item.x2]), [[10, 20], [20, 30], [30, 50], [50, Infinity]]);
+  assert.ok(steps[0].h < steps[2].h && steps[3].h <= steps[2].h);
+});
+
+test("the session's first try to connect is neither up nor down", () => {
+  const play = new Play();
+  play.rec("stream", 100, { state: "connecting", meaning: "" });
+  const opening = lay(stored(play, [], { now: state({ stream: { ...state().engine.stream, state: "connecting" } }) }), { now: 1000 });
+  assert.deepEqual(opening.rows[3].map((item) => item.k), ["alone"]);
+  assert.equal(opening.lanes[0].length, 0);
+  play.rec("stream", 300, { state: "waiting", meaning: "", code: "eof" });
+  const down = lay(stored(play));
+  assert.ok(down.rows[3].map((item) => item.k).includes("down"));
+  assert.equal(down.lanes[0].length, 1);
 });
 
 test("a filtered finding is not drawn, a discarded one is crossed out", () => {
@@ -126,7 +171,7 @@ test("global relists: one band each, every tenth numbered, long ones say how lon
   for (let i = 0; i < 12; i += 1) play.global(i * 70, i === 3 ? 130 : 5);
   const list = lay(stored(play), { uid: "none" });
   assert.equal(list.lanes[1].length, 12);
-  assert.deepEqual(list.rows.flat().filter((item) => item.k === "text").map((item) => item.text.replaceAll("\u00a0", " ")).filter(Boolean).sort(), ["#10", "#4  130 ms", "130 ms"].sort());
+  assert.deepEqual(list.rows.flat().filter((item) => item.k === "text").map((item) => item.text.replaceAll("\u00a0", " ")).filter(Boolean).sort(), ["#10", "#4  130 ms", "130 ms", "plegscope began to watch here"].sort());
 });
 
 test("a relist in progress turns amber, then red", () => {

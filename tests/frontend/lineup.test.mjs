@@ -84,6 +84,17 @@ test("the filter takes every word from name, namespace and UID", () => {
   assert.deepEqual([order(lineup), lineup.hidden, lineup.total], [["b"], 2, 3]);
 });
 
+test("only pods that changed near a mark, and the selected one", () => {
+  const { play } = node();
+  play.hint(100, "a");
+  play.hint(5000, "b");
+  const lineup = new Lineup();
+  lineup.near = [0, 2 * S];
+  lineup.arrange(stored(play), { ...AT, selected: "c" });
+  assert.deepEqual(order(lineup).sort(), ["a", "c"]);
+  assert.equal(lineup.hidden, 1);
+});
+
 test("gone pods keep their lane while something of them is in sight, or they are selected", () => {
   const { store, play } = node();
   play.rec("pod_gone", 700, { uid: "b" });

@@ -72,6 +72,53 @@ test("a snapshot that overlaps what is known leaves no gap", () => {
   assert.equal(store.records.length, play.seq);
 });
 
+test("how much is lost the server says", () => {
+  const play = new Play();
+  play.global(0);
+  const store = stored(play);
+  const later = new Play();
+  later.seq = play.seq + 100;
+  later.global(500);
+  store.apply({ type: "lagging", skipped: 102, lost: 60 });
+  store.apply({ type: "snapshot", state: state(), pods: [], records: later.records, truncated: true, seq: later.seq });
+  assert.deepEqual(store.gaps.map((gap) => gap.count), [60]);
+});
+
+test("a relist that hangs is drawn though its beginning is older than the page", () => {
+  const running = { relist: 9, scope: "global", source: "global", started: 3 * S, uid: null, duration_ns: null, ok: null, pods: 0, containers: 0 };
+  const store = stored(new Play(), [], { now: state({ running }) });
+  assert.deepEqual(store.globals.map((relist) => [relist.id, relist.from, relist.to]), [[9, 3 * S, null]]);
+  store.apply({ type: "state", state: state({ running }) });
+  assert.equal(store.globals.length, 1);
+});
+
+test("a death that events tell twice is one death", () => {
+  const play = new Play();
+  const believed = { source: "evented_pleg", relist: 0 };
+  play.found(60, "a", "ContainerDied", believed);
+  play.found(900, "a", "ContainerDied", { ...believed, exit_code: null });
+  const lane = stored(play).lanes.get("a");
+  assert.deepEqual(lane.finds.map((find) => find.again), [false, true]);
+  assert.equal(lane.lastDeath.t, 60 * MS);
+});
+
+test("a pod that no listing has named yet", () => {
+  const play = new Play();
+  play.rec("sync_started", 10, { uid: "5c18f4e2-9e77-4e5e" });
+  assert.equal(stored(play).lanes.get("5c18f4e2-9e77-4e5e").label, "new pod 5c18f4e2");
+});
+
+test("the queue's length follows what joins and leaves it", () => {
+  const play = new Play();
+  play.ask(10, "a");
+  play.ask(20, "b");
+  play.records[1].depth = 2;
+  play.begin(30, { scope: "pod", source: "post_sync", uid: "a", request: 1 });
+  const store = stored(play);
+  assert.deepEqual(store.depths.map((each) => each.depth), [1, 2, 1]);
+  assert.equal(store.queuedT, 30 * MS);
+});
+
 test("another session starts from nothing", () => {
   const play = new Play();
   play.pod(0, "a");

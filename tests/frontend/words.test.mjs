@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { age, bytes, count, duration, exitMeaning, foundBy, ignoredBecause, median, quantile, splitName, timeOfDay, zone } from "../../static/js/words.js";
+import { age, bytes, count, duration, exitMeaning, foundBy, foundHow, ignoredBecause, knownBy, lateBy, median, quantile, splitName, timeOfDay, zone } from "../../static/js/words.js";
 
 const plain = (text) => text.replaceAll("\u00a0", " ");
 
@@ -46,6 +46,17 @@ test("137 is SIGKILL, and out of memory only if the runtime says so", () => {
 test("sources and reasons in words", () => {
   assert.deepEqual(["evented_pleg", "post_sync", "post_allocation", "global", "x"].map(foundBy), ["hint", "after sync", "after resize", "global poll", ""]);
   assert.equal(ignoredBecause("missing_uid"), "it names no pod");
+});
+
+test("how an event came to be known", () => {
+  const how = (/** @type {object} */ rec) => foundHow(/** @type {any} */ (rec));
+  assert.equal(how({ type: "ContainerDied", source: "global", relist: 4 }), "poll");
+  assert.equal(how({ type: "ContainerDied", source: "global", relist: 1, baseline: true }), "calm");
+  assert.equal(how({ type: "ContainerRemoved", source: "global", relist: 4 }), "calm");
+  assert.equal(how({ type: "ContainerRemoved", source: "post_sync", relist: 4 }), "req");
+  assert.equal(how({ type: "ContainerStarted", source: "evented_pleg", relist: 0 }), "event");
+  assert.equal(knownBy(/** @type {any} */ ({ type: "ContainerStarted", source: "evented_pleg", relist: 0 })), "believed event");
+  assert.equal(lateBy(0), "at once");
 });
 
 test("the middle and the quantiles", () => {

@@ -15,6 +15,7 @@ import pytest
 from fastapi import FastAPI
 
 from app.engine.model import ContainerStatus
+from app.engine.profiles import PROFILES
 from app.engine.records import AnyRecord, Lifecycle, RuntimeSeen
 from app.engine.state import EngineState, HealthState, QueueState, StreamView
 from app.hub.wire import Cost, PodRow, SessionState
@@ -72,10 +73,10 @@ class Page(HTMLParser):
         return [attrs for name, attrs in self.tags if name == tag]
 
 
-def session(**more: Any) -> SessionState:
+def session(profile: str = "kep", **more: Any) -> SessionState:
     engine = EngineState(
         t=90 * S,
-        profile="kep-3386",
+        profile=profile,
         period_ns=S,
         pace_ns=S,
         health=HealthState(True, "", 89 * S, 180 * S, None),
@@ -485,3 +486,28 @@ def test_times() -> None:
 def test_templates_stay_in_their_directory() -> None:
     names = {path.name for path in Path(templates_dir()).glob("*.html")}
     assert {"page.html", "partial.html", "node.html", "help.html", "error.html"} <= names
+
+
+@pytest.mark.parametrize("name", PROFILES)
+async def test_the_profile_in_force_is_named_and_explained(browser: Browser, name: str) -> None:
+    profile = PROFILES[name]
+    browser.node.state = session(profile=name)
+    node = await browser.get("/")
+    (label,) = [attrs for attrs in node.all("a") if attrs.get("id") == "profile"]
+    assert label["href"] == "/about#profile"
+    assert profile.explanation in str(label["title"])
+    assert f"profile {name}" in node.words
+    (main,) = node.all("main")
+    assert main["data-hints"] == profile.hints
+    about = await browser.get("/about")
+    assert profile.explanation in about.words
+    told = (await browser.get("/help")).words
+    assert all(each.explanation in told for each in PROFILES.values())
+    assert f"{profile.title}, {profile.since} in force here" in told
+
+
+async def test_a_profile_without_a_name_here_is_not_explained(browser: Browser) -> None:
+    browser.node.state = session(profile="1.99")
+    assert not [each for each in (await browser.get("/")).all("a") if each.get("id") == "profile"]
+    assert "1.99" in (await browser.get("/about")).words
+    assert "in force here" not in (await browser.get("/help")).words
