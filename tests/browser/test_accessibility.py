@@ -1,0 +1,161 @@
+"""axe-core looks over every page and state, dark and light, and finds nobody shut out.
+
+axe-core comes with a package of the test dependencies, pinned like the others. What it says it
+cannot decide (text over the canvas, say) is no finding.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Playwright, expect
+
+from tests.browser.chromium import chromium, keep, playwright
+from tests.browser.stage import Stage
+from tests.browser.test_states import STATES, furnished, says
+from tests.commands import Command, demo
+
+AXE = (importlib.resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
+DOCUMENTS = ("pods", "about", "help", "nothing-here")
+SIZES = {1280: 800, 390: 844}
+PATIENT_MS = 20_000
+
+#: What it finds: the rule, and where.
+LOOK = """async () => {
+  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+  return violations.map(({ id, help, nodes }) => [id, help, nodes.map((n) => n.target.join(" "))]);
+}"""
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Playwright]:
+    with playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def browser(driver: Playwright) -> Iterator[Browser]:
+    with chromium(driver) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Command]:
+    with demo() as command:
+        command.address()
+        yield command
+
+
+@pytest.fixture(params=["dark", "light"])
+def scheme(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(params=SIZES)
+def page(request: pytest.FixtureRequest, browser: Browser, scheme: Any) -> Iterator[Page]:
+    opened = browser.new_page(
+        viewport={"width": request.param, "height": SIZES[request.param]},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+    )
+    yield opened
+    opened.close()
+
+
+def faults(page: Page) -> list[Any]:
+    """What axe-core finds on the page as it is."""
+    page.evaluate(AXE)
+    found: list[Any] = page.evaluate(LOOK)
+    return found
+
+
+def narrow(page: Page) -> bool:
+    assert page.viewport_size is not None
+    return page.viewport_size["width"] < 700
+
+
+@pytest.mark.parametrize("page", [1280], indirect=True)
+def test_it_does_find_what_is_wrong(page: Page, server: Command) -> None:
+    page.goto(server.address() + "help")
+    page.evaluate("document.querySelector('nav a').removeAttribute('href')")
+    page.evaluate("document.querySelector('h1').style.color = 'gray'")
+    page.evaluate("document.querySelector('h1').style.background = 'dimgray'")
+    assert [rule for rule, *_ in faults(page)] == ["color-contrast"]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+def test_documents(page: Page, server: Command, path: str, scheme: str) -> None:
+    page.goto(server.address() + path)
+    expect(page.locator("h1")).to_be_visible()
+    assert faults(page) == []
+    width = "narrow" if narrow(page) else "wide"
+    keep(page, f"document-{path}-{scheme}-{width}")
+
+
+def test_a_pods_page(page: Page, server: Command, scheme: str) -> None:
+    page.goto(server.address() + "pods")
+    page.locator("tbody a").first.click()
+    expect(page.locator("article.pod")).to_be_visible()
+    assert faults(page) == []
+    keep(page, f"document-pod-{scheme}-{'narrow' if narrow(page) else 'wide'}")
+
+
+def test_the_node_page_and_what_opens_on_it(page: Page, server: Command, scheme: str) -> None:
+    page.goto(server.address())
+    expect(page.locator("#sentence")).to_contain_text("Healthy", timeout=PATIENT_MS)
+    page.wait_for_function(
+        "plegscope.store.finds.some((f) => f.rec.event && !f.rec.baseline)", timeout=PATIENT_MS
+    )
+    assert faults(page) == []
+    if narrow(page):
+        for tab in ("now", "table", "more", "timeline"):
+            page.locator(f".tabs [data-tab={tab}]").click()
+            assert (tab, faults(page)) == (tab, [])
+        page.evaluate("plegscope.stepFinding(-1)")
+        expect(page.locator("#drawer")).to_be_visible()
+        assert faults(page) == []
+        return
+    opened = {
+        "drawer": ("plegscope.stepFinding(-1)", "#drawer"),
+        "table": ("plegscope.showView('table')", "#rows-body tr >> nth=0"),
+        "marks": ("document.getElementById('legend-all').showPopover()", "#legend-all"),
+        "keys": ("document.getElementById('keys').showModal()", "#keys"),
+    }
+    for name, (run, where) in opened.items():
+        page.evaluate(run)
+        expect(page.locator(where)).to_be_visible()
+        assert (name, faults(page)) == (name, [])
+        keep(page, f"node-{name}-{scheme}-1280")
+        page.evaluate("document.getElementById('legend-all').hidePopover()")
+        page.evaluate("document.getElementById('keys').close(); plegscope.select(null)")
+        page.evaluate("plegscope.showView('timeline')")
+    page.locator("#watched").click()
+    expect(page.locator("#panel")).to_contain_text("Endpoint")
+    assert faults(page) == []
+    keep(page, f"node-panel-{scheme}-1280")
+
+
+@pytest.mark.parametrize("page", [1280], indirect=True)
+def test_every_state(page: Page, server: Command, scheme: str) -> None:
+    stage = Stage(page)
+    furnished(stage)
+    page.goto(server.address())
+    says(page, "Healthy")
+    for name, (facts, sentence, _, _) in STATES.items():
+        stage.facts = facts
+        stage.say_state()
+        says(page, sentence)
+        assert (name, faults(page)) == (name, [])
+    stage.facts = {}
+    stage.say_state()
+    page.evaluate("plegscope.setFilter('paymnts')")
+    expect(page.locator("#empty")).to_be_visible()
+    assert faults(page) == []
+    stage.answers = False
+    stage.hang_up()
+    expect(page.locator("#sentence")).to_contain_text(re.compile("plegscope is gone"))
+    assert faults(page) == []
