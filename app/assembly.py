@@ -28,6 +28,7 @@ from app.engine.settings import EngineSettings
 from app.errors import RuntimeUnusable
 from app.journal.journal import Journal
 from app.jsonl import JsonlWriter
+from app.replay import replay
 from app.resources import check_generated
 from app.session import Session, Subject
 from app.settings import DEFAULT_SEED, SECOND, Settings
@@ -44,13 +45,13 @@ NO_STREAM = "plegscope was started with --no-stream, so it only polls."
 
 
 def run(command: str, settings: Settings) -> None:
-    """Run ``demo`` or ``watch`` to its end, which a signal, the duration or a fault brings.
+    """Run ``demo``, ``watch`` or ``replay`` to the end that a signal or a fault brings.
 
     Raises:
         PlegscopeError: it could not be started, or broke; a sentence for people.
     """
     check_generated()
-    work = demo if command == "demo" else watch
+    work = {"demo": demo, "watch": watch, "replay": replay}[command]
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_until_stopped(settings, work))
 

@@ -1,4 +1,4 @@
-"""The command line: ``plegscope demo``, ``watch``, ``simulate``, ``scenarios``, ``version``."""
+"""The command line: ``plegscope demo``, ``watch``, ``simulate``, ``replay``, …."""
 
 import argparse
 import os
@@ -46,6 +46,12 @@ The same scenario, profile, seed and duration give the same bytes. The exit code
 does not know the runtime as it is in the end.
 """
 
+_REPLAY_EXAMPLES = """\
+examples:
+  plegscope simulate storm --format jsonl > storm.jsonl
+  plegscope replay storm.jsonl
+"""
+
 COMMANDS = {
     "demo": (
         "a simulated node, to learn and to teach",
@@ -61,6 +67,11 @@ COMMANDS = {
         "a scenario in virtual time, without a server",
         "Play a scenario in virtual time and print its records and what it came to.",
         _SIMULATE_EXAMPLES,
+    ),
+    "replay": (
+        "a recorded journal on the dashboard",
+        "Show a journal that was written as JSON lines, with time standing still at its end.",
+        _REPLAY_EXAMPLES,
     ),
     "scenarios": (
         "list the scenarios that come with plegscope",
@@ -194,7 +205,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _serve(arguments: argparse.Namespace) -> None:
-    """Run ``demo`` or ``watch`` to its end."""
+    """Run a command that serves to its end."""
     # C-core writes lines of its own to standard error (GOAWAY and the like); it reads this once,
     # when grpc is first imported, which is why nothing above imports it.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")

@@ -6,10 +6,14 @@ import socket
 import sys
 import time
 import webbrowser
+from collections.abc import Callable
+from typing import Protocol
 
 from app import __version__
 from app.engine.records import AnyRecord
 from app.hub.hub import Hub
+from app.hub.limits import Limits
+from app.hub.wire import SessionState
 from app.journal.journal import Journal
 from app.journal.projection import PodTable
 from app.journal.query import newest_about
@@ -17,7 +21,7 @@ from app.metrics.metrics import Metrics
 from app.metrics.own import Figures
 from app.metrics.runtime import RuntimeCalls
 from app.resources import static_dir, templates_dir
-from app.session import Session
+from app.session import Calls, Subject
 from app.settings import Settings
 from app.web.access import Access, access, is_loopback, new_token
 from app.web.app import create_app
@@ -29,6 +33,23 @@ POD_STORY = 2000
 """Records shown in a pod's story."""
 
 
+class Shown(Protocol):
+    """What a dashboard shows: a session that lives, or one that was recorded."""
+
+    id: str
+    subject: Subject
+    viewers: Callable[[], int]
+
+    @property
+    def calls(self) -> Calls:
+        """Who makes, and counts, the calls to the runtime."""
+        ...
+
+    def state(self) -> SessionState:
+        """Everything the header shows, as of now."""
+        ...
+
+
 class Dashboard:
     """Listens from the moment it is made; serves in ``run``.
 
@@ -38,7 +59,9 @@ class Dashboard:
         ListenError, SettingsError: the address or port cannot be used.
     """
 
-    def __init__(self, settings: Settings, session: Session, journal: Journal) -> None:
+    def __init__(
+        self, settings: Settings, session: Shown, journal: Journal, limits: Limits | None = None
+    ) -> None:
         self._settings = settings
         self._session = session
         self._journal = journal
@@ -46,7 +69,14 @@ class Dashboard:
         journal.subscribe(self._pods.apply)
         self._metrics = Metrics(lambda: session.state().engine, self._figures)
         journal.subscribe(self._metrics.apply)
-        self._hub = Hub(journal, self._pods, session.state, session=session.id, version=__version__)
+        self._hub = Hub(
+            journal,
+            self._pods,
+            session.state,
+            session=session.id,
+            version=__version__,
+            limits=limits,
+        )
         session.viewers = lambda: self._hub.stats.viewers
         needs_token = not (session.subject.simulated and is_loopback(settings.host))
         token = new_token() if needs_token else None

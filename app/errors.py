@@ -5,6 +5,7 @@
     ├── RuntimeUnusable       something answers, but not CRI v1, or it does not answer in time
     ├── SettingsError         a flag or a setting that cannot be used
     ├── ScenarioError         no such scenario, or a file that says what cannot be
+    ├── RecordingError        no such recording, or nothing in it that can be read
     ├── ListenError           the dashboard's address or port cannot be listened on
     ├── OutputError           standard output cannot be written
     └── InstallationError     files of plegscope itself are missing
@@ -32,6 +33,10 @@ class SettingsError(PlegscopeError):
 
 class ScenarioError(PlegscopeError):
     """A scenario that is not there, or a file with something in it that cannot be."""
+
+
+class RecordingError(PlegscopeError):
+    """A recording that cannot be shown."""
 
 
 class ListenError(PlegscopeError):

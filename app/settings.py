@@ -108,6 +108,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     profile: str = "kep"
     scenario: str = ""
     output: str = "table"
+    recording: str = ""
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -129,6 +130,7 @@ class Setting(msgspec.Struct, frozen=True):
 
 BOTH = ("demo", "watch")
 ALL = (*BOTH, "simulate")
+SERVED = (*BOTH, "replay")
 
 SETTINGS: tuple[Setting, ...] = (
     Setting(
@@ -137,6 +139,14 @@ SETTINGS: tuple[Setting, ...] = (
         "name of a scenario (`plegscope scenarios` lists them), or path of a scenario file",
         ("simulate",),
         "SCENARIO",
+        str,
+    ),
+    Setting(
+        "FILE",
+        "recording",
+        "a journal as JSON lines, as `watch --format jsonl` and `simulate --format jsonl` write it",
+        ("replay",),
+        "FILE",
         str,
     ),
     Setting(
@@ -212,7 +222,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--port",
         "port",
         "port of the dashboard; 0 takes any free one (default: 7780)",
-        BOTH,
+        SERVED,
         "N",
         parse_port,
     ),
@@ -221,7 +231,7 @@ SETTINGS: tuple[Setting, ...] = (
         "host",
         "address to serve the dashboard on (default: 127.0.0.1, this machine only); any other "
         "address makes it reachable from outside, guarded by the token in the printed address",
-        BOTH,
+        SERVED,
         "ADDRESS",
         str,
     ),
@@ -230,7 +240,7 @@ SETTINGS: tuple[Setting, ...] = (
         "allow_hosts",
         "a further host name by which browsers may reach the dashboard, such as the name of an "
         "SSH or kubectl forward (may be given several times)",
-        BOTH,
+        SERVED,
         "NAME",
         str,
         many=True,
@@ -239,7 +249,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--no-browser",
         "browser",
         "do not open a browser",
-        BOTH,
+        SERVED,
         constant=False,
     ),
     Setting(
@@ -247,7 +257,7 @@ SETTINGS: tuple[Setting, ...] = (
         "duration_ns",
         "end by itself after this time, with exit code 0 (30s, 5m, 1h30m); of a simulation: how "
         "long it plays in its own time (default: as the scenario says)",
-        ALL,
+        (*ALL, "replay"),
         "DURATION",
         parse_duration,
     ),

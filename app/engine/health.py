@@ -55,18 +55,23 @@ class Health:
 
     def at(self, t: int) -> HealthState:
         """The answer at ``t``; unhealthy only when strictly more than the threshold has passed."""
-        complaints = [self._generic_complaint(t), self.also() if self.also is not None else ""]
+        complaints = [
+            complaint(t, self.relist_t, self.threshold_ns),
+            self.also() if self.also is not None else "",
+        ]
         texts = [text for text in complaints if text]
         message = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]" if texts else ""
         return HealthState(not texts, message, self.relist_t, self.threshold_ns, self.last_seen)
 
-    def _generic_complaint(self, t: int) -> str:
-        if self.relist_t is None:
-            return NEVER
-        elapsed = t - self.relist_t
-        if elapsed <= self.threshold_ns:
-            return ""
-        return (
-            f"pleg was last seen active {go_duration(elapsed)} ago; "
-            f"threshold is {go_duration(self.threshold_ns)}"
-        )
+
+def complaint(t: int, relist_t: int | None, threshold_ns: int) -> str:
+    """What is wrong at ``t``, in the kubelet's words; empty when nothing is."""
+    if relist_t is None:
+        return NEVER
+    elapsed = t - relist_t
+    if elapsed <= threshold_ns:
+        return ""
+    return (
+        f"pleg was last seen active {go_duration(elapsed)} ago; "
+        f"threshold is {go_duration(threshold_ns)}"
+    )

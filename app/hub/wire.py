@@ -68,6 +68,8 @@ class SessionState(msgspec.Struct, frozen=True):
     viewers: int
     first_seq: int
     last_seq: int
+    ended: bool = False
+    """Nothing more will come: this is a journal that was recorded, and time stands still."""
 
 
 class Hello(msgspec.Struct, frozen=True, tag_field="type", tag="hello"):

@@ -1,0 +1,237 @@
+"""The engine's state, rebuilt from its records alone.
+
+What a journal tells must be all there is to tell: a live session's state and the state rebuilt from
+its records agree (tests/journal/test_rebuild.py), so a journal can be shown without its engine.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from app.engine.health import complaint
+from app.engine.inputs import StreamPolicy
+from app.engine.records import (
+    ContainerEventSeen,
+    EventIgnored,
+    Gap,
+    Lifecycle,
+    PaceChanged,
+    PodCached,
+    PodUncached,
+    Record,
+    RelistFinished,
+    RelistStarted,
+    RequestMade,
+    RequestMoved,
+    RuntimeSeen,
+    StreamChanged,
+    SyncBegan,
+    SyncFinished,
+    Watching,
+)
+from app.engine.state import (
+    EngineState,
+    HealthState,
+    QueueState,
+    RelistState,
+    StreamView,
+)
+
+NOT_TOLD = "The journal does not tell of the event stream."
+SOURCES = ("post_sync", "post_allocation", "evented_pleg", "global")
+ENDS = ("skipped", "coalesced", "dropped", "cancelled")
+TYPES = ("created", "started", "stopped", "deleted")
+
+
+class StateBuilder:
+    """Follows a journal's records; ``state`` is the engine's as far as they tell.
+
+    Two counters are not in records and stay 0: streams opened, and stream ends (they are counted
+    from what ``StreamChanged`` shows instead).
+    """
+
+    def __init__(self) -> None:
+        self._watching = Watching(
+            t=0, wall=0, profile="kep", period_ns=0, threshold_ns=0, queue_capacity=0
+        )
+        self._pause_ns = 0
+        self._policy: StreamPolicy = "relist_only"
+        self._stream: StreamChanged | None = None
+        self._stream_since = 0
+        self._relist_start: int | None = None
+        self._relist_wall = 0
+        self._running: RelistState | None = None
+        self._last_global: RelistState | None = None
+        self._depth = 0
+        self._held: set[int] = set()
+        self._waiting: set[int] = set()
+        self._running_request: int | None = None
+        self._syncing: set[str] = set()
+        self._pods: dict[str, int] = {}
+        self._events = dict.fromkeys(SOURCES, 0)
+        self._requests = dict.fromkeys(("queued", "executed", *ENDS), 0)
+        self._heard = dict.fromkeys(
+            (*TYPES, "unknown", "ignored", "backlog", "lost", "opened", "errors"), 0
+        )
+        self._takers: dict[type[Record], Callable[[Any], None]] = {
+            Watching: self._began,
+            RuntimeSeen: self._runtime,
+            StreamChanged: self._stream_changed,
+            ContainerEventSeen: self._event,
+            EventIgnored: self._ignored,
+            Gap: self._gap,
+            RequestMade: self._made,
+            RequestMoved: self._moved,
+            RelistStarted: self._started,
+            RelistFinished: self._finished,
+            Lifecycle: self._found,
+            PaceChanged: self._pace,
+            PodCached: self._cached,
+            PodUncached: self._uncached,
+            SyncBegan: self._sync_began,
+            SyncFinished: self._sync_ended,
+        }
+
+    def apply(self, record: Record) -> None:
+        """Take one record into account; to be subscribed to a ``Journal``."""
+        taker = self._takers.get(type(record))
+        if taker is not None:
+            taker(record)
+
+    def state(self, t: int) -> EngineState:
+        """The state at ``t`` (monotonic ns of the recorded session)."""
+        stream = self._stream
+        return EngineState(
+            t=t,
+            profile=self._watching.profile,
+            period_ns=self._watching.period_ns,
+            pace_ns=self._pause_ns,
+            health=self._health(t),
+            stream=StreamView("off", 0, NOT_TOLD, self._policy)
+            if stream is None
+            else StreamView(
+                stream.state,
+                self._stream_since,
+                stream.meaning,
+                self._policy,
+                stream.attempt,
+                stream.retry_t,
+                stream.code,
+                stream.detail,
+            ),
+            queue=QueueState(
+                self._depth, self._watching.queue_capacity, len(self._held), len(self._syncing)
+            ),
+            running=self._running,
+            last_global=self._last_global,
+            next_global_t=None,
+            pods=len(self._pods),
+            containers=sum(self._pods.values()),
+            events=dict(self._events),
+            requests={**self._requests, "held": len(self._held)},
+            stream_events=dict(self._heard),
+        )
+
+    def _health(self, t: int) -> HealthState:
+        threshold, start = self._watching.threshold_ns, self._relist_start
+        message = complaint(t, start, threshold)
+        seen = None if start is None else self._relist_wall // 1_000_000_000
+        return HealthState(not message, message, start, threshold, seen)
+
+    def _began(self, record: Watching) -> None:
+        self._watching = record
+        self._pause_ns = record.period_ns
+
+    def _runtime(self, record: RuntimeSeen) -> None:
+        self._policy = record.policy
+
+    def _stream_changed(self, record: StreamChanged) -> None:
+        if self._stream is None or record.state != self._stream.state:
+            self._stream_since = record.t
+            self._heard["opened"] += record.state == "connected"
+        self._heard["errors"] += record.code is not None
+        self._stream = record
+
+    def _event(self, record: ContainerEventSeen) -> None:
+        self._heard[record.type if record.type in TYPES else "unknown"] += 1
+        self._heard["backlog"] += record.backlog
+
+    def _ignored(self, _record: EventIgnored) -> None:
+        self._heard["ignored"] += 1
+
+    def _gap(self, record: Gap) -> None:
+        if record.hop == "stream":
+            self._heard["lost"] += record.count
+
+    def _made(self, record: RequestMade) -> None:
+        self._request(record)
+
+    def _moved(self, record: RequestMoved) -> None:
+        self._request(record)
+
+    def _request(self, record: RequestMade | RequestMoved) -> None:
+        number, outcome = record.request, record.outcome
+        self._depth = record.depth
+        if outcome in ("queued", "released"):
+            # A request may enter the queue again; it is counted as queued once.
+            self._requests["queued"] += number not in self._waiting
+            self._waiting.add(number)
+        if outcome == "held":
+            self._held.add(number)
+        else:
+            self._held.discard(number)
+        if outcome in ENDS:
+            self._requests[outcome] += 1
+            self._waiting.discard(number)
+            if self._running is not None and number == self._running_request:
+                self._running_request = None
+
+    def _started(self, record: RelistStarted) -> None:
+        if record.request is not None:
+            self._depth = max(0, self._depth - 1)
+        self._running_request = record.request
+        self._running = RelistState(
+            record.relist, record.scope, record.source, record.t, record.uid
+        )
+
+    def _finished(self, record: RelistFinished) -> None:
+        self._running = None
+        if self._running_request is not None and not record.withheld:
+            # Not one that was cancelled while its relist ran.
+            self._requests["executed"] += 1
+            self._waiting.discard(self._running_request)
+        self._running_request = None
+        if record.scope != "global":
+            return
+        if record.ok:
+            self._relist_start = record.started
+            self._relist_wall = record.wall - record.duration_ns
+        self._last_global = RelistState(
+            record.relist,
+            record.scope,
+            record.source,
+            record.started,
+            None,
+            record.duration_ns,
+            record.ok,
+            record.pods,
+            record.containers,
+        )
+
+    def _found(self, record: Lifecycle) -> None:
+        if record.delivery != "filtered":
+            self._events[record.source] += 1
+
+    def _pace(self, record: PaceChanged) -> None:
+        self._pause_ns = record.period_ns
+
+    def _cached(self, record: PodCached) -> None:
+        self._pods[record.uid] = len(record.containers)
+
+    def _uncached(self, record: PodUncached) -> None:
+        self._pods.pop(record.uid, None)
+
+    def _sync_began(self, record: SyncBegan) -> None:
+        self._syncing.add(record.uid)
+
+    def _sync_ended(self, record: SyncFinished) -> None:
+        self._syncing.discard(record.uid)

@@ -1,0 +1,180 @@
+"""``plegscope replay FILE``: a journal that was written as JSON lines, on the dashboard.
+
+The first step towards recordings: what ``watch --format jsonl``, ``simulate --format jsonl`` or the
+sweep's failing seed has written is shown whole, with time standing still at its end. A line that
+cannot be read is left out, counted and told; whatever can be read is shown.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from app.cost import CostMeter
+from app.dashboard import Dashboard
+from app.engine.records import AnyRecord, Note, Record, RuntimeSeen
+from app.errors import RecordingError
+from app.hub.limits import Limits
+from app.hub.wire import SessionState
+from app.journal.journal import Journal
+from app.journal.rebuild import StateBuilder
+from app.session import CallCount, Subject
+from app.settings import Settings
+from app.supervisor import Supervisor
+from app.terminal import say
+
+MOST_RECORDS = 200_000
+"""Records kept of a file, the newest."""
+
+MOST_SHOWN = 30_000
+"""Records a browser is given at once; the API has the others."""
+
+MOST_LINE = 1024 * 1024
+"""Bytes of a line; a longer one is no record of ours."""
+
+WHOLE = Limits(snapshot_records=MOST_SHOWN, snapshot_ns=10**18)
+"""A recording is shown from its beginning; what a browser cannot be given at once is hatched."""
+
+SUMMARY = b'{"kind":"summary"'
+"""How ``simulate`` begins its last line, which is no record."""
+
+
+class Reading(msgspec.Struct):
+    """What a file held: records in order, and how many lines were none, the first at ``line``."""
+
+    records: list[Record]
+    unreadable: int = 0
+    line: int = 0
+
+
+def read_journal(path: Path) -> Reading:
+    """Read a file of JSON lines, with bounded memory.
+
+    Raises:
+        RecordingError: it cannot be read, or holds no record at all.
+    """
+    reading = Reading([])
+    decoder = msgspec.json.Decoder(AnyRecord)
+    try:
+        with path.open("rb") as file:
+            for number, line in _lines(file.readline):
+                try:
+                    reading.records.append(decoder.decode(line))
+                except (msgspec.DecodeError, UnicodeDecodeError):
+                    reading.unreadable += 1
+                    reading.line = reading.line or number
+                if len(reading.records) > 2 * MOST_RECORDS:
+                    del reading.records[:MOST_RECORDS]
+    except OSError as error:
+        raise RecordingError(
+            f"{path} cannot be read ({error.strerror}). Give the path of a file that `plegscope "
+            "watch --format jsonl` or `plegscope simulate --format jsonl` wrote."
+        ) from error
+    if not reading.records:
+        raise RecordingError(
+            f"{path} holds no record. Give a file that `plegscope watch --format jsonl` or "
+            "`plegscope simulate --format jsonl` wrote."
+        )
+    reading.records = reading.records[-MOST_RECORDS:]
+    return reading
+
+
+def _lines(readline: Callable[[int], bytes]) -> Iterator[tuple[int, bytes]]:
+    """Lines that could be records, from 1; the rest of a too long one counts as its own."""
+    number = 0
+    while line := readline(MOST_LINE):
+        number += 1
+        if line.strip() and not line.startswith(SUMMARY):
+            yield number, line
+
+
+class _NoCalls:
+    """Nobody is asked anything: a journal stands still."""
+
+    calls_total = 0
+    bytes_total = 0
+    counts: Mapping[str, CallCount] = {}
+
+    def oldest_call(self) -> tuple[str, int] | None:
+        """No call waits."""
+        return None
+
+
+class RecordedSession:
+    """A journal's session as the dashboard wants it."""
+
+    def __init__(self, path: Path, reading: Reading) -> None:
+        self.id = secrets.token_hex(8)
+        self.subject = Subject(path.name, False, str(path), "the file that was given")
+        self.calls = _NoCalls()
+        self.viewers: Callable[[], int] = lambda: 0
+        self.journal = Journal(capacity=len(reading.records) + 1)
+        self._state = StateBuilder()
+        self._meter = CostMeter(self.calls)
+        self._runtime: RuntimeSeen | None = None
+        self._last: Record | None = None
+        self._reading = reading
+        self.journal.subscribe(self._on_record)
+
+    def play(self) -> None:
+        """Put all records into the journal; whoever is to see them has subscribed before."""
+        for record in self._reading.records:
+            self.journal.append(record)
+        damaged = self._reading.unreadable
+        if damaged and self._last is not None:
+            text = (
+                f"{damaged} lines of {self.subject.title} could not be read, the first is line "
+                f"{self._reading.line}; what they told is missing here."
+            )
+            self.journal.append(
+                Note(t=self._last.t, wall=self._last.wall, level="warning", text=text)
+            )
+
+    def state(self) -> SessionState:
+        """The state at the journal's end."""
+        last = self._last
+        return SessionState(
+            session=self.id,
+            title=self.subject.title,
+            simulated=self.subject.simulated,
+            endpoint=self.subject.endpoint,
+            endpoint_reason=self.subject.endpoint_reason,
+            wall=0 if last is None else last.wall,
+            engine=self._state.state(0 if last is None else last.t),
+            cost=self._meter.cost(),
+            runtime=self._runtime,
+            oldest_call=None,
+            viewers=self.viewers(),
+            first_seq=self.journal.first_seq,
+            last_seq=self.journal.last_seq,
+            ended=True,
+        )
+
+    def _on_record(self, record: Record) -> None:
+        self._state.apply(record)
+        self._last = record
+        if isinstance(record, RuntimeSeen):
+            self._runtime = record
+
+
+async def replay(settings: Settings, supervisor: Supervisor) -> None:
+    """Show the file that the settings name, until stopped."""
+    path = Path(settings.recording)
+    reading = await asyncio.to_thread(read_journal, path)
+
+    async def begin() -> None:
+        session = RecordedSession(path, reading)
+        dashboard = Dashboard(settings, session, session.journal, WHOLE)
+        session.play()
+        supervisor.add("hub", dashboard.run_hub)
+        supervisor.add("web server", lambda: dashboard.run_server(supervisor.stop))
+        say(
+            f"plegscope shows {path.name}, {len(reading.records):,} records.\n\n"
+            f"    {dashboard.address}\n\n"
+            "  A recording: time stands still at its end. Ctrl-C ends plegscope.\n"
+        )
+        dashboard.open_browser()
+
+    await supervisor.run(begin)
