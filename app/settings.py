@@ -144,7 +144,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "FILE",
         "recording",
-        "a journal as JSON lines, as `watch --format jsonl` and `simulate --format jsonl` write it",
+        "a journal as JSON lines, which `watch` and `simulate` write when asked for jsonl",
         ("replay",),
         "FILE",
         str,
