@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import errno
+import ipaddress
 import socket
 from collections.abc import Iterator
 from typing import cast
@@ -40,13 +41,15 @@ def listen(host: str, port: int) -> socket.socket:
         ListenError: it cannot be listened on; the text says why and what to do.
     """
     try:
+        if _is_shorthand(host):
+            raise ValueError("an address that a browser writes otherwise")
         found = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE | socket.AI_NUMERICSERV
         )
-    except (OSError, UnicodeError) as error:
+    except (OSError, ValueError) as error:
         raise ListenError(
-            f"{host!r} is no address of this machine. Give --host an IP address, or leave it out "
-            "for 127.0.0.1."
+            f"{host!r} is no address of this machine. Give --host an IP address, written in full, "
+            "or leave it out for 127.0.0.1."
         ) from error
     family, kind, protocol, _, address = found[0]
     listener = socket.socket(family, kind, protocol)
@@ -63,6 +66,22 @@ def listen(host: str, port: int) -> socket.socket:
         listener.close()
         raise ListenError(_why_not(error, host, port)) from error
     return listener
+
+
+def _is_shorthand(host: str) -> bool:
+    """Whether the resolver takes ``host`` for an address that is not written so: ``*``, ``0``,
+    ``127.1``. A browser sends the full one as Host, which then would not be served."""
+    if host == "*":
+        return True
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        try:
+            socket.inet_aton(host)
+        except (OSError, ValueError):
+            return False
+        return True
+    return False
 
 
 def _why_not(error: OSError, host: str, port: int) -> str:

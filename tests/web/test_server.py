@@ -71,9 +71,19 @@ def test_an_address_of_somebody_else_says_so() -> None:
         listen("192.0.2.1", 0)
 
 
-@pytest.mark.parametrize("host", ["no such host", "http://127.0.0.1", "a" * 300, "1.2.3.4.5"])
+@pytest.mark.parametrize(
+    "host",
+    ["no such host", "http://127.0.0.1", "a" * 300, "1.2.3.4.5", "", " ", "[::1]", "127.0.0.1:80"],
+)
 def test_what_is_no_address_says_so(host: str) -> None:
     with pytest.raises(ListenError, match="is no address of this machine"):
+        listen(host, 0)
+
+
+@pytest.mark.parametrize("host", ["*", "0", "127.1", "0x7f000001", "2130706433", "127.0.0.1 x"])
+def test_an_address_that_no_browser_would_call_us_by_is_refused(host: str) -> None:
+    """The resolver takes these, but what a browser then sends as Host is written in full."""
+    with pytest.raises(ListenError, match=r"is no address of this machine.* in full"):
         listen(host, 0)
 
 
