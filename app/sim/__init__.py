@@ -13,8 +13,12 @@ here is seen by the rest except through that socket, the few inputs that only a 
                                                      journal ◀──────────── engine ◀──── CRI client
 
 Everything that takes time stands in one :class:`app.sim.agenda.Agenda`, a heap of appointments.
-A driver decides what a second is: the real one (``node.py``) or a virtual one (tests, and
-comparisons that run ahead). World, workers and workloads hold no task, no lock and no clock.
+A driver decides what a second is: the real one (``node.py``), or a virtual one (``virtual.py``, a
+whole session without socket, server or event loop, in which ``virtualruntime.py`` stands for CRI
+server and client). World, workers and workloads hold no task, no lock and no clock.
+
+A scenario (``scenario.py``) is workloads, faults and numbers; ``scenarios/`` holds those that come
+with plegscope, as TOML files that ``library.py`` reads.
 
 What is left out on purpose: images are always there, probes and init containers exist only as far
 as a workload asks for them, the kubelet's periodic resync of unchanged pods, volumes, resources.

@@ -42,7 +42,7 @@ def simulate(settings: Settings) -> int:
     duration_ns = settings.duration_ns or scenario.duration_ns
     lines = settings.output == "jsonl"
     out = sys.stdout.buffer
-    progress = Progress(duration_ns) if _may_tell_progress(lines=lines) else silent
+    progress = Progress(duration_ns) if may_tell_progress(lines=lines) else silent
     session = VirtualSession(
         scenario,
         seed=settings.seed,
@@ -106,6 +106,6 @@ def _leave(out: BinaryIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
 
 
-def _may_tell_progress(*, lines: bool) -> bool:
+def may_tell_progress(*, lines: bool) -> bool:
     """Only to a person, and not in between the records on the same terminal."""
     return sys.stderr.isatty() and not (lines and sys.stdout.isatty())
