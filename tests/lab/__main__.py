@@ -132,7 +132,7 @@ def on_pods(pods: Pods, args: argparse.Namespace, command: list[str]) -> None:
         for sandbox_id in (found for word in args.pod for found in pods.find(word)):
             if args.command == "kill":
                 kill = pods.kill_pause if args.pause else pods.kill
-                print(f"{kill(sandbox_id, number)} processes signalled")
+                print(f"processes signalled: {kill(sandbox_id, number)}")
             elif args.command == "stop-containers":
                 pods.stop(sandbox_id, args.grace)
             elif args.command == "stop-pod":
