@@ -68,9 +68,6 @@ def _resolve(node: Any, data: object, path: list[Step]) -> Any:
     for step in path:
         node = _chosen(node, data)
         if isinstance(step, str):
-            if isinstance(node, inspect.StructType) and step == node.tag_field:
-                # The kind itself: all kinds that may stand here.
-                return node
             fields = node.fields if isinstance(node, inspect.StructType) else ()
             node = next((one.type for one in fields if one.encode_name == step), node)
         elif isinstance(node, inspect.VarTupleType):

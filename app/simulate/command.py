@@ -53,7 +53,8 @@ def simulate(settings: Settings) -> int:
         summary = play_to_end(session, duration_ns, progress)
         if isinstance(progress, Progress):
             progress.clear()
-        _write(out, settings.output, scenario.shows, summary)
+        judged = verdict(summary, settings.scenario)
+        _write(out, settings.output, summary, scenario.shows, judged.text)
         out.flush()
     except OSError as error:
         _leave(out)
@@ -64,7 +65,6 @@ def simulate(settings: Settings) -> int:
             f"Standard output cannot be written ({error.strerror}): the result is not complete. "
             "Make room, or write it elsewhere, and run it again."
         ) from error
-    judged = verdict(summary)
     if not judged.well:
         sys.stderr.write(f"plegscope: {judged.text}\n")
     return 0 if judged.well else 1
@@ -90,14 +90,14 @@ class _Answer(msgspec.Struct, frozen=True):
     summary: Summary
 
 
-def _write(out: BinaryIO, output: str, shows: str, summary: Summary) -> None:
+def _write(out: BinaryIO, output: str, summary: Summary, shows: str, judged: str) -> None:
     if output == "json":
         answer = msgspec.json.encode(_Answer(summary.played, summary))
         out.write(msgspec.json.format(answer, indent=2) + b"\n")
     elif output == "jsonl":
         out.write(msgspec.json.encode(summary) + b"\n")
     else:
-        out.write(table(summary, shows).encode())
+        out.write(table(summary, shows, judged).encode())
 
 
 def _leave(out: BinaryIO) -> None:

@@ -9,7 +9,6 @@ from app.sim.difference import Difference
 from app.sim.durations import Spread
 from app.sim.ledger import Detection
 from app.sim.units import shown
-from app.simulate.verdict import verdict
 
 WIDTH = 96
 MOST_LINES = 20
@@ -20,8 +19,8 @@ EVENT_TYPES = ("ContainerStarted", "ContainerDied", "ContainerRemoved", "PodSync
 Row = Sequence[str]
 
 
-def table(summary: Summary, shows: str) -> str:
-    """The whole page; ``shows`` is what the scenario is meant to show."""
+def table(summary: Summary, shows: str, judged: str) -> str:
+    """The whole page; ``shows``: what the scenario is meant to show, ``judged``: the verdict."""
     played = summary.played
     profile = PROFILES[played.profile]
     what = (
@@ -39,7 +38,7 @@ def table(summary: Summary, shows: str) -> str:
     ]
     if summary.faults:
         parts.append(_faults(summary))
-    parts.append(wrap(verdict(summary).text, WIDTH))
+    parts.append(wrap(plain(judged), WIDTH))
     if summary.difference:
         parts.append(_differences(summary.difference, summary.differences))
     return "\n\n".join("\n".join(part) for part in parts) + "\n"

@@ -1,5 +1,7 @@
 """Whether a session ended as it must: the shadow's records and cache equal the runtime's state."""
 
+from shlex import quote
+
 import msgspec
 
 from app.engine.profiles import PROFILES
@@ -14,8 +16,8 @@ class Verdict(msgspec.Struct, frozen=True):
     text: str
 
 
-def verdict(summary: Summary) -> Verdict:
-    """Judge a session by its last look at the node."""
+def verdict(summary: Summary, source: str) -> Verdict:
+    """Judge a session by its last look; ``source``: the scenario as it was asked for."""
     played = summary.played
     profile = PROFILES[played.profile]
     if summary.settled and not summary.differences:
@@ -30,7 +32,7 @@ def verdict(summary: Summary) -> Verdict:
             f"known for that: it looks only every {shown(profile.trusting_period_ns)}.",
         )
     again = (
-        f"plegscope simulate {played.scenario} --profile {played.profile} --seed {played.seed} "
+        f"plegscope simulate {quote(source)} --profile {played.profile} --seed {played.seed} "
         f"--duration {played.duration_ns // 1_000_000}ms"
     )
     what = (

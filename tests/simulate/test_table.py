@@ -9,7 +9,9 @@ from app.sim.library import load, names
 from app.sim.scenario import Scenario
 from app.sim.units import shown
 from app.sim.virtual import VirtualSession
-from app.simulate.table import MOST_LINES, plain, table
+from app.simulate.table import MOST_LINES, plain
+from app.simulate.table import table as page
+from app.simulate.verdict import verdict
 
 
 def summary(name: str, profile: str = "kep", time_s: int = 60) -> Summary:
@@ -19,6 +21,10 @@ def summary(name: str, profile: str = "kep", time_s: int = 60) -> Summary:
 @pytest.fixture(scope="module")
 def restart() -> Summary:
     return summary("runtime-restart", time_s=150)
+
+
+def table(made: Summary, shows: str) -> str:
+    return page(made, shows, verdict(made, made.played.scenario).text)
 
 
 def lines(text: str, title: str) -> list[str]:

@@ -1,5 +1,7 @@
 """Judging a session."""
 
+import shlex
+
 import msgspec
 import pytest
 
@@ -24,7 +26,7 @@ def summary(profile: str, *, settled: bool = True, differences: int = 0) -> Summ
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_no_difference_is_well(profile: str) -> None:
-    judged = verdict(summary(profile))
+    judged = verdict(summary(profile), "my file.toml")
     assert judged.well
     assert "what the runtime holds" in judged.text
 
@@ -34,24 +36,28 @@ def test_no_difference_is_well(profile: str) -> None:
 def test_a_difference_is_not_and_says_how_to_repeat_it(
     profile: str, differences: int, told: str
 ) -> None:
-    judged = verdict(summary(profile, differences=differences))
+    judged = verdict(summary(profile, differences=differences), "my file.toml")
     assert not judged.well
     assert told in judged.text
     _, again = judged.text.split("plegscope ", 1)
-    settings = settings_from(build_parser().parse_args(again.split()))
-    assert (settings.scenario, settings.profile, settings.seed) == ("empty", profile, 7)
+    settings = settings_from(build_parser().parse_args(shlex.split(again)))
+    assert (settings.scenario, settings.profile, settings.seed) == (
+        "my file.toml",
+        profile,
+        7,
+    )
     assert settings.duration_ns == 1_500_000_000
 
 
 def test_a_shadow_that_did_not_get_to_look_is_not_well_either() -> None:
-    judged = verdict(summary("kep", settled=False))
+    judged = verdict(summary("kep", settled=False), "my file.toml")
     assert not judged.well
     assert "did not get to look" in judged.text
 
 
 @pytest.mark.parametrize(("settled", "differences"), [(False, 2), (True, 2), (False, 0)])
 def test_the_old_design_is_known_for_it(settled: bool, differences: int) -> None:
-    judged = verdict(summary("legacy", settled=settled, differences=differences))
+    judged = verdict(summary("legacy", settled=settled, differences=differences), "my file.toml")
     assert judged.well
     assert "legacy" in judged.text
     assert "5 min" in judged.text
