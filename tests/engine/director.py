@@ -18,6 +18,7 @@ from app.engine.inputs import (
 from app.engine.model import ContainerEvent, RelistSource, RuntimeState
 from app.engine.records import RelistFinished
 from app.engine.settings import EngineSettings
+from tests.engine.convergence import converged
 from tests.engine.node import Item
 from tests.engine.oracle import LIE, WORDS, Oracle
 from tests.engine.play import MS, SECOND, Dice, Stage, StreamPlan, container_event, of
@@ -250,28 +251,13 @@ class Director:
         assert finished.ok
         assert finished.withheld == 0
         assert finished.started >= healed_t
-        self._converged()
+        converged(stage, self.oracle, forward=self.forward)
         while stage.calls:
             stage.answer()
-        self._converged()
+        converged(stage, self.oracle, forward=self.forward)
         state = stage.state()
         assert (state.running, state.queue.length, state.queue.held) == (None, 0, 0)
         self.oracle.agrees(state)
-
-    def _converged(self) -> None:
-        node, engine = self.stage.node, self.stage.engine
-        truth = {uid: {item.id: WORDS[item.state] for item in node.of(uid)} for uid in node.pods()}
-        assert self.stage.recorded() == truth
-        assert set(engine.cache.uids()) == set(truth) == set(self.oracle.published)
-        for uid, states in truth.items():
-            entry = engine.cache.entry(uid)
-            assert entry is not None
-            assert entry.error == self.oracle.cached[uid].error == ""
-            assert entry.status.containers == self.oracle.cached[uid].containers
-            assert entry.status.sandboxes == self.oracle.cached[uid].sandboxes
-            cached = {one: WORDS[state] for one, state in self.stage.statuses(uid).items()}
-            # What goes to and fro between a list and its inspection no PLEG can see.
-            assert cached == states if self.forward else set(cached) == set(states)
 
     def _item(self) -> Item | None:
         items = list(self.stage.node.items.values())

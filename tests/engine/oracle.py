@@ -6,6 +6,8 @@ each pod as plain dicts, works out what each listing should have brought, and ob
 state, so what it ends with must be what the engine ends with.
 """
 
+from collections import Counter, deque
+
 from app.engine.effects import CancelWake, CloseStream, Effect, InspectPod, ListPods
 from app.engine.inputs import (
     Input,
@@ -15,6 +17,7 @@ from app.engine.inputs import (
     ReinspectRequested,
     Start,
     Stop,
+    StreamEvent,
     SyncEnded,
     SyncStarted,
 )
@@ -23,8 +26,10 @@ from app.engine.outbox import Outputs
 from app.engine.records import (
     ContainerEventSeen,
     EventIgnored,
+    Gap,
     HealthChanged,
     Lifecycle,
+    PaceChanged,
     PodCached,
     PodUncached,
     Record,
@@ -35,6 +40,8 @@ from app.engine.records import (
 )
 from app.engine.settings import EngineSettings
 from app.engine.state import EngineState
+from tests.engine.stoporacle import StopOracle
+from tests.engine.streamoracle import StreamOracle
 
 LIE = 4242
 """The exit code that events of a random play claim; no container ever has it."""
@@ -70,6 +77,7 @@ class Relist:
     def __init__(self, record: RelistStarted, step: int) -> None:
         self.number = record.relist
         self.scope = record.scope
+        self.source = record.source
         self.uid = record.uid
         self.request = record.request
         self.t = record.t
@@ -108,12 +116,22 @@ class Oracle:
         self.request_uid: dict[int, str] = {}
         self.enqueued: dict[int, int] = {}
         self.ever_queued: set[int] = set()
+        self._in_state: dict[str, dict[int, None]] = {}
+        """Requests by what became of them; those queued in the order of the queue."""
+        self._queued_of: Counter[str] = Counter()
+        self._put_back: int | None = None
+        """The request of a targeted relist that ended in this step and withheld its pod."""
         self.good: Relist | None = None
+        self.whole = False
+        self.took: deque[int] = deque(maxlen=3)
+        self.pause = settings.period_ns
         self.due: int | None = None
         self.ended_t = -1
         self.call = 0
         self.events = 0
         self.situations: set[str] = set()
+        self.stream = StreamOracle(settings, self._reach)
+        self.stops = StopOracle(settings.stops_kept, self._reach)
         self._was_held = False
 
     # Steps
@@ -123,13 +141,18 @@ class Oracle:
         self.step += 1
         self.t = max(self.t, happened.t)
         was_running = self.running
+        self._put_back = None
         self._take_in(happened)
+        if isinstance(happened, StreamEvent):
+            self._event(happened, outputs)
         for record in outputs.records:
             self._check(record, happened)
         assert not self.expected, f"not told: {self.expected}"
         for effect in outputs.effects:
             self._note(effect)
+        self.stream.watch(happened, outputs, self.t)
         self._holds_kept(happened)
+        self._put_back_kept()
         if not self.running:
             allowed = (CloseStream, CancelWake) if was_running else ()
             assert all(isinstance(effect, allowed) for effect in outputs.effects), outputs.effects
@@ -137,7 +160,7 @@ class Oracle:
         if self.running and self.relist is None:
             assert self.due is not None
             assert self.due >= self.t, "an overdue global relist has begun"
-            assert not self.of_state("queued"), "a request that may run has begun"
+            assert not self.count("queued"), "a request that may run has begun"
 
     def _take_in(self, happened: Input) -> None:
         match happened:
@@ -168,6 +191,23 @@ class Oracle:
             case _:
                 pass
 
+    def _event(self, received: StreamEvent, outputs: Outputs) -> None:
+        """An event counts while there is a stream, and only if it says whom it is about."""
+        if not self.stream.open:
+            assert outputs.records == (), "there is no stream"
+            return
+        event, reason = received.event, None
+        if event.pod_uid == "" and self.settings.profile == "kep":
+            reason = "missing_uid"
+        if not event.has_metadata:
+            reason = "missing_metadata"
+        if not event.has_sandbox_status:
+            reason = "missing_sandbox_status"
+        ignored = [one.reason for one in outputs.records if isinstance(one, EventIgnored)]
+        seen = sum(isinstance(one, ContainerEventSeen) for one in outputs.records)
+        assert ignored == ([] if reason is None else [reason])
+        assert seen == (reason is None)
+
     def _listed(self, relist: Relist, answer: PodsListed) -> None:
         relist.listing = {}
         for row in (*answer.sandboxes, *answer.containers):
@@ -175,6 +215,19 @@ class Oracle:
             relist.listing.setdefault(row.pod_uid, {})[row.id] = row
         if relist.scope == "global":
             self.good = relist
+            self.stops.listed(relist.listing, self.published, relist.t)
+            self._paced(sum(cost.duration_ns for cost in answer.calls))
+
+    def _paced(self, took: int) -> None:
+        """Listing gets its share of the time and no more, by the quickest of the last three."""
+        self.took.append(took)
+        if len(self.took) < 3:
+            return
+        settings = self.settings
+        fair = min(self.took) * (settings.listing_share - 1)
+        self.pause = max(settings.period_ns, min(fair, settings.pace_cap_ns))
+        if self.pause > settings.period_ns:
+            self._reach("pace capped" if self.pause == settings.pace_cap_ns else "pace slowed")
 
     def _inspection_over(self, answer: PodInspected | PodInspectFailed) -> None:
         relist = self.relist
@@ -192,10 +245,15 @@ class Oracle:
 
     def _holds_kept(self, happened: Input) -> None:
         """Nothing of a held pod stands in the queue; after a hold one request at most does."""
-        queued = [self.request_uid[number] for number in self.of_state("queued")]
-        assert not self.holds.intersection(queued)
+        queued = self._queued_of
+        assert not any(queued[uid] for uid in self.holds), "what a held pod wants stands nowhere"
+        assert all(self.request_uid[number] in self.holds for number in self.of_state("held"))
         if isinstance(happened, SyncEnded) and self._was_held:
-            assert queued.count(happened.uid) <= 1, "one relist after the release"
+            assert queued[happened.uid] <= 1, "one relist after the release"
+
+    def _put_back_kept(self) -> None:
+        if self._put_back is not None:
+            assert self.requests[self._put_back] != "executed", "a withheld request waits on"
 
     # Records
 
@@ -227,8 +285,20 @@ class Oracle:
                 asks = record.type == "stopped" and self.settings.profile in ("kep", "1.37")
                 assert (record.request is not None) == asks
                 self._reach(f"event {record.type} backlog={record.backlog}")
+                if record.type == "stopped":
+                    dead = _state(self.published.get(record.uid, {}), record.container_id)
+                    if dead != "exited":
+                        assert isinstance(happened, StreamEvent)
+                        self.stops.told(record, happened.t)
             case HealthChanged():
+                assert record.healthy == self._healthy(self.t)
                 self._reach(f"healthy={record.healthy}")
+            case PaceChanged():
+                assert record.period_ns == self.pause
+                slowed = self.pause > self.settings.period_ns
+                self._reach("pace told slower" if slowed else "pace told restored")
+            case Gap():
+                self._reach(f"gap {record.hop}")
             case _:
                 pass
 
@@ -245,9 +315,11 @@ class Oracle:
             assert self.due > self.t, "a due global relist goes first"
             assert record.uid not in self.holds, "a held pod is not relisted"
             assert record.request is not None
-            assert self.requests[record.request] == "queued"
+            assert record.request == self.of_state("queued")[0], "the oldest request first"
+            assert record.uid is not None
             assert self.request_uid[record.request] == record.uid
-            self.requests[record.request] = "running"
+            assert not self._surely_covered(record.request), "a covered request is skipped"
+            self._move(record.request, "running")
         self.relist = Relist(record, self.step)
 
     def _relist_finished(self, record: RelistFinished) -> None:
@@ -262,12 +334,15 @@ class Oracle:
         if record.ok:
             assert record.withheld <= self._all_found(relist)
             assert record.withheld >= len(relist.withheld)
+            self.whole |= relist.scope == "global"
         self.relist = None
         self.ended_t = self.t
         if relist.request is not None and self.requests[relist.request] == "running":
-            self.requests[relist.request] = "executed"
+            self._move(relist.request, "executed")
+            if record.withheld:
+                self._put_back = relist.request
         if relist.scope == "global" and self.running:
-            self.due = self.t + self.settings.period_ns
+            self.due = self.t + self.pause
         outcome = "ok" if record.ok else "failed"
         self._reach(f"{relist.scope} {outcome} withheld={bool(relist.withheld)}")
 
@@ -326,8 +401,14 @@ class Oracle:
         wanted = self.expected.pop(0)
         assert (record.type, record.container_id) == wanted[:2]
         assert record.exit_code != LIE
-        assert record.event is None or record.event <= self.events
-        assert record.stop_t is None or record.stop_t <= self.t
+        assert record.baseline == (not self.whole)
+        assert record.source == relist.source
+        assert record.request == relist.request
+        assert record.poll_due_t == (None if relist.scope == "global" else self.due)
+        if record.type == "ContainerDied":
+            self.stops.died(record)
+        else:
+            assert (record.event, record.stop_t, record.after_ns) == (None, None, None)
         self._reach(wanted[2] or record.type)
         self._reach(f"{record.type} {record.delivery}")
         self._reach(f"found by {record.source}")
@@ -384,7 +465,7 @@ class Oracle:
         self.request_uid[record.request] = record.uid
         self._place(record.request, record.outcome)
         self._reach(f"request {record.outcome}")
-        assert record.depth == len(self.of_state("queued"))
+        assert record.depth == self.count("queued")
 
     def _request_moved(self, record: RequestMoved) -> None:
         number, was = record.request, self.requests[record.request]
@@ -411,42 +492,63 @@ class Oracle:
             case "cancelled":
                 assert was in ("queued", "held", "running")
                 assert not self.running
-                self.requests[number] = "cancelled"
-        assert record.depth == len(self.of_state("queued"))
+                self._move(number, "cancelled")
+        if was == "executed":
+            assert number == self._put_back, "only a withheld relist's request waits on"
+        assert record.depth == self.count("queued")
 
     def _place(self, number: int, outcome: str) -> None:
         uid = self.request_uid[number]
         held_already = [n for n in self.of_state("held") if self.request_uid[n] == uid]
-        queued = self.of_state("queued")
         if uid in self.holds:
             assert outcome == ("coalesced" if held_already else "held")
         elif outcome == "coalesced":
-            assert any(self.request_uid[n] == uid for n in queued)
+            assert self._queued_of[uid]
             assert number in self.requests, "outside a hold no new request is merged"
         else:
             assert outcome == (
-                "dropped" if len(queued) >= self.settings.queue_capacity else "queued"
+                "dropped" if self.count("queued") >= self.settings.queue_capacity else "queued"
             )
-        self.requests[number] = outcome
+        self._move(number, outcome)
         if outcome == "queued":
             self.enqueued[number] = self.t
             self.ever_queued.add(number)
 
     def _skipped(self, record: RequestMoved, was: str) -> None:
         assert was == "queued"
+        assert record.request == self.of_state("queued")[0], "the oldest request first"
         assert self.good is not None
         assert record.relist == self.good.number
         assert self.enqueued[record.request] <= self.good.t, "covered by a newer global relist"
         assert record.uid not in self.good.withheld, "which did not withhold the pod"
-        self.requests[record.request] = "skipped"
+        self._move(record.request, "skipped")
+
+    def _surely_covered(self, number: int) -> bool:
+        """A newer global relist saw the pod of this request, and no hold came between."""
+        good = self.good
+        if good is None or self.enqueued[number] > good.t:
+            return False
+        return self.touched.get(self.request_uid[number], 0) <= good.step
+
+    def _move(self, number: int, state: str) -> None:
+        was, uid = self.requests.get(number), self.request_uid[number]
+        if was is not None:
+            del self._in_state[was][number]
+        self._in_state.setdefault(state, {})[number] = None
+        self.requests[number] = state
+        self._queued_of[uid] += (state == "queued") - (was == "queued")
 
     def of_state(self, state: str) -> list[int]:
-        """Numbers of the requests that are in this state."""
-        return [number for number, one in self.requests.items() if one == state]
+        """Numbers of the requests that are in this state, in the order they came into it."""
+        return list(self._in_state.get(state, ()))
 
-    def waiting(self) -> list[int]:
-        """Numbers of the requests that have not ended."""
-        return [number for number, one in self.requests.items() if one not in ENDED]
+    def count(self, state: str) -> int:
+        """How many requests are in this state."""
+        return len(self._in_state.get(state, ()))
+
+    def waiting(self) -> int:
+        """How many requests have not ended."""
+        return len(self.requests) - sum(self.count(one) for one in ENDED)
 
     # Effects, disturbances, situations
 
@@ -484,12 +586,12 @@ class Oracle:
     def agrees(self, state: EngineState) -> None:
         """The engine's own account is the one that its records give."""
         for outcome in ("executed", "skipped", "coalesced", "dropped", "cancelled", "held"):
-            assert state.requests[outcome] == len(self.of_state(outcome)), outcome
+            assert state.requests[outcome] == self.count(outcome), outcome
         assert state.requests["queued"] == len(self.ever_queued)
-        assert state.queue.length == len(self.of_state("queued")) <= self.settings.queue_capacity
-        assert state.queue.held == len(self.of_state("held")) <= len(self.holds)
+        assert state.queue.length == self.count("queued") <= self.settings.queue_capacity
+        assert state.queue.held == self.count("held") <= len(self.holds)
         assert state.queue.suspended == len(self.holds)
-        running = len(self.of_state("running"))
+        running = self.count("running")
         assert running == (self.relist is not None and self.relist.request is not None)
         ended = sum(state.requests[one] for one in ENDED)
         assert len(self.requests) == ended + state.queue.length + state.queue.held + running
@@ -501,11 +603,14 @@ class Oracle:
 
     def _health_agrees(self, state: EngineState) -> None:
         """Health, period and threshold are what listings alone make them."""
-        assert (state.period_ns, state.pace_ns) == (self.settings.period_ns,) * 2
+        assert (state.period_ns, state.pace_ns) == (self.settings.period_ns, self.pause)
         assert state.health.threshold_ns == self.settings.threshold_ns
         assert state.health.last_start_t == (None if self.good is None else self.good.t)
-        healthy = self.good is not None and state.t - self.good.t <= self.settings.threshold_ns
-        assert state.health.healthy == healthy
+        assert state.health.healthy == self._healthy(state.t)
+        self.stream.agrees(state.stream)
+
+    def _healthy(self, t: int) -> bool:
+        return self.good is not None and t - self.good.t <= self.settings.threshold_ns
 
 
 def _state(rows: Rows, item_id: str) -> str:

@@ -64,6 +64,7 @@ from app.engine.records import (
 )
 from app.engine.settings import EngineSettings
 from app.engine.state import EngineState
+from app.engine.stream import Uniform
 from tests.engine.node import Inspection, Node, Sight
 
 MS = 1_000_000
@@ -118,7 +119,7 @@ class Stage:
     settings: EngineSettings = field(default_factory=EngineSettings)
     policy: StreamPolicy | None = "join"
     """What the probe says before the start; None: the runtime was not probed."""
-    dice: Dice = field(default_factory=Dice)
+    dice: Uniform = field(default_factory=Dice)
     list_ns: int = MS
     inspect_ns: int = MS
     by_hand: bool = False
@@ -296,7 +297,7 @@ class Stage:
         before = len(self.records)
         until = self.clock.t + round(seconds * SECOND)
         while self._agenda and self._agenda[0][0] <= until:
-            self._next()
+            self.next()
         self.clock.t = until
         return self.records[before:]
 
@@ -307,7 +308,7 @@ class Stage:
         while not reached():
             assert self._agenda, "nothing more will happen"
             assert self._agenda[0][0] <= deadline, "an hour has passed"
-            self._next()
+            self.next()
         return self.records[before:]
 
     def relist(self) -> list[Record]:
@@ -335,7 +336,7 @@ class Stage:
                 self.answer()
             else:
                 assert self._agenda, "nothing more will happen"
-                self._next()
+                self.next()
         return self.records[before:]
 
     # Looking in
@@ -347,6 +348,10 @@ class Stage:
     def timer(self, name: str) -> WakeAt | None:
         """The timer of this name, if it is set."""
         return self._timers.get(name)
+
+    def timers(self) -> tuple[str, ...]:
+        """The timers that are set."""
+        return tuple(self._timers)
 
     def statuses(self, uid: str) -> dict[str, str]:
         """What the pod cache has of a pod: state by id."""
@@ -374,14 +379,14 @@ class Stage:
                     self._call(effect)
                 case WakeAt():
                     self._timers[effect.timer] = effect
-                    self._at(effect.at, partial(self._ring, effect))
+                    self.at(effect.at, partial(self._ring, effect))
                 case CancelWake():
                     self._timers.pop(effect.timer, None)
                 case OpenStream():
                     self.opened.append(self.clock.t)
-                    self._at(self.clock.t, self._stream_opens)
+                    self.at(self.clock.t, self._stream_opens)
                 case CloseStream():
-                    pass
+                    self._stream_closes()
                 case _:
                     raise AssertionError(f"not an effect: {effect}")
 
@@ -391,7 +396,7 @@ class Stage:
         if not self.by_hand:
             call.sight = self._look(effect)
             wait = self.list_ns if isinstance(effect, ListPods) else self.inspect_ns
-            self._at(self.clock.t + wait, partial(self._answer_by_itself, call))
+            self.at(self.clock.t + wait, partial(self._answer_by_itself, call))
 
     def _look(self, effect: ListPods | InspectPod) -> Sight | Inspection:
         if isinstance(effect, ListPods):
@@ -420,16 +425,21 @@ class Stage:
         elif what != "opened" and what != "silent":
             self.tell(StreamEnded(t=now.t, wall=now.wall, code=what, detail=""))
 
+    def _stream_closes(self) -> None:
+        """Nothing to do here: a test that closes it delivers nothing more."""
+
     def _ring(self, wake: WakeAt) -> None:
         if self._timers.get(wake.timer) is wake:
             del self._timers[wake.timer]
             self.fire(wake)
 
-    def _at(self, t: int, act: Callable[[], object]) -> None:
+    def at(self, t: int, act: Callable[[], object]) -> None:
+        """Something will happen at ``t`` (monotonic ns)."""
         self._entries += 1
         heapq.heappush(self._agenda, (t, self._entries, act))
 
-    def _next(self) -> None:
+    def next(self) -> None:
+        """Let the next thing happen, at its time."""
         t, _, act = heapq.heappop(self._agenda)
         self.clock.t = max(self.clock.t, t)
         act()
