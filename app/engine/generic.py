@@ -14,7 +14,7 @@ from app.engine.effects import InspectPod, ListPods, WakeAt
 from app.engine.health import Health
 from app.engine.inputs import PodInspected, PodInspectFailed, PodsListed, PodsListFailed
 from app.engine.lifecycle import Finding, LifecycleEvents, StopEvents
-from app.engine.listing import Pod, group
+from app.engine.listing import LastListing, Pod, group
 from app.engine.model import CallCost, PodStatus, RelistSource
 from app.engine.outbox import Outbox
 from app.engine.pace import Pace
@@ -94,6 +94,8 @@ class GenericPleg:
         self._calls = 0
         self._covering = 0
         self._uncovered: set[str] = set()
+        self._last_listing = LastListing()
+        self._gauges: tuple[int, dict[str, int]] = (0, {})
         self._whole = False
         """A global relist has run to its good end: what is found from now on is news."""
         self.forced = 0
@@ -229,8 +231,15 @@ class GenericPleg:
         if job is None:
             return
         self._account(job, answer.calls)
-        job.pods = group(answer.sandboxes, answer.containers, job.started)
         job.containers = len(answer.containers)
+        if job.scope == "global":
+            job.pods, same = self._last_listing.pods(
+                answer.sandboxes, answer.containers, job.started
+            )
+            if not same:
+                self._gauges = gauges_of(job.pods.values())
+        else:
+            job.pods = group(answer.sandboxes, answer.containers, job.started)
         self.records.listed(job.pods)
         if job.scope == "global":
             self.health.listed(job.started, job.started_wall)
@@ -238,7 +247,7 @@ class GenericPleg:
             self._uncovered = job.withheld
             self.stops.listed(job.pods, self.records.old, job.started)
             self.pace.listed(sum(cost.duration_ns for cost in answer.calls))
-            job.running_pods, job.by_state = gauges_of(job.pods.values())
+            job.running_pods, job.by_state = self._gauges
             job.todo = iter(tuple(self.records.old))
         elif job.uid is None or job.uid not in job.pods:
             self._finish(job, NOT_FOUND)
@@ -305,7 +314,10 @@ class GenericPleg:
         for uid in job.todo:
             if nobody_syncs and uid not in marks:
                 pod, known = pods.get(uid), old.get(uid)
+                if known is not None and known is pod:
+                    continue
                 if pod is not None and known is not None and known.same_items(pod):
+                    old[uid] = pod  # The next time it is the same object.
                     continue
             if self._reconcile(job, uid):
                 return

@@ -10,7 +10,8 @@ from app.engine.model import Observation
 class Pod(msgspec.Struct):
     """One pod of a listing. ``created_at``: of its oldest sandbox, 0 without one.
 
-    ``listed_t`` is taken before the listing began (kubelet: the pod's timestamp).
+    ``listed_t`` is taken before the listing began that first showed the pod so (kubelet: the pod's
+    timestamp).
     """
 
     uid: str
@@ -52,3 +53,33 @@ def group(
             )
         pod.containers[item.id] = item
     return pods
+
+
+class LastListing:
+    """The last listing of everything. While not one row has changed, its pods are handed out again.
+
+    Rows are compared by identity: the boundary to a runtime hands out the same object as long as a
+    container or sandbox has not changed. On a quiet node a listing then costs two passes over its
+    rows, in whatever order they come.
+    """
+
+    def __init__(self) -> None:
+        # Held, so that no other object can come to have the identity of one of them.
+        self._rows: tuple[tuple[Observation, ...], ...] = ()
+        self._identities: set[int] = set()
+        self._pods: dict[str, Pod] = {}
+
+    def pods(
+        self,
+        sandboxes: tuple[Observation, ...],
+        containers: tuple[Observation, ...],
+        listed_t: int,
+    ) -> tuple[dict[str, Pod], bool]:
+        """Pods by UID as ``group`` makes them, and whether they are those of the last listing."""
+        identities = set(map(id, sandboxes))
+        identities.update(map(id, containers))
+        if self._rows and identities == self._identities:
+            return self._pods, True
+        self._rows, self._identities = (sandboxes, containers), identities
+        self._pods = group(sandboxes, containers, listed_t)
+        return self._pods, False

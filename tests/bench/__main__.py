@@ -5,6 +5,7 @@
     c  record to browsers: 1, 20 and 50 viewers
     d  rounds of pods with and without watch
     e  the engine's step against parsing a listing
+    f  virtual time against life, a stop event's step, memory per pod
 
 a, b and d need root on a Linux where the lab's containerd runs. All together take some minutes; a
 figure that misses its target does not change the exit code.
@@ -18,7 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from tests.bench import cost, fanout, latency, rounds, stepping
+from tests.bench import cost, fanout, latency, rounds, stepping, virtual
 from tests.bench.node import Node, say
 from tests.bench.report import Section, loads, machine, verdict
 from tests.lab.errors import LabError, LabUnavailable
@@ -29,6 +30,7 @@ MEASURES: dict[str, Callable[[Node], Section]] = {
     "c": lambda _node: fanout.measure(),
     "d": rounds.measure,
     "e": lambda _node: stepping.measure(),
+    "f": lambda _node: virtual.measure(),
 }
 
 

@@ -1,6 +1,6 @@
 """Pods from the rows of a listing."""
 
-from app.engine.listing import Pod, group
+from app.engine.listing import LastListing, Pod, group
 from app.engine.model import ItemKind, Observation
 
 
@@ -73,3 +73,31 @@ def test_pods_made_from_nothing_share_nothing() -> None:
     one.containers["c"] = row("c")
     assert two.containers == {}
     assert group([], [], 0) == {}
+
+
+def test_a_listing_of_the_same_rows_hands_out_the_same_pods_in_whatever_order() -> None:
+    last = LastListing()
+    boxes = (row("s1", kind="sandbox"), row("s2", "b", "sandbox"))
+    inside = (row("c1"), row("c2", "b"))
+    first, same = last.pods(boxes, inside, 1)
+    assert not same
+    again, same = last.pods(boxes[::-1], inside[::-1], 2)
+    assert same
+    assert again is first
+
+
+def test_a_row_that_changed_came_or_went_makes_new_pods() -> None:
+    last = LastListing()
+    box, one, two = row("s1", kind="sandbox"), row("c1"), row("c2")
+    first, _ = last.pods((box,), (one,), 1)
+    for inside in ((one, two), (two,), (), (row("c1"),)):
+        pods, same = last.pods((box,), inside, 2)
+        assert not same
+        assert pods["p"] is not first["p"]
+        assert set(pods["p"].containers) == {item.id for item in inside}
+
+
+def test_a_node_without_pods_is_a_listing_like_any_other() -> None:
+    last = LastListing()
+    assert last.pods((), (), 1) == ({}, False)
+    assert last.pods((), (), 2) == ({}, True)
