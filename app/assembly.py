@@ -34,7 +34,7 @@ from app.session import Session, Subject
 from app.settings import DEFAULT_SEED, SECOND, Settings
 from app.sim.node import SimNode
 from app.supervisor import Supervisor
-from app.terminal import discard, plain, remark, say, unwritable
+from app.terminal import announce, plain, remark, unwritable
 
 Begin = Callable[[], Awaitable[None]]
 Work = Callable[[Settings, Supervisor], Awaitable[None]]
@@ -191,12 +191,7 @@ class Parts:
         dashboard = Dashboard(self._settings, session, self.journal)
         supervisor.add("hub", dashboard.run_hub)
         supervisor.add("web server", lambda: dashboard.run_server(supervisor.stop))
-        try:
-            say(_greeting(session, first, dashboard.address))
-        except OSError as error:
-            # Nobody would learn the address.
-            discard(sys.stdout.buffer)
-            raise unwritable(error.strerror or str(error)) from error
+        announce(_greeting(session, first, dashboard.address))
         dashboard.open_browser()
 
     async def _probe_again(self, session: Session) -> RuntimeProbed | None:

@@ -6,7 +6,10 @@ cannot be read is left out, counted and told; whatever can be read is shown.
 """
 
 import asyncio
+import errno
 import secrets
+import stat
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -18,15 +21,19 @@ from app.engine.records import AnyRecord, Note, Record, RuntimeSeen
 from app.errors import RecordingError
 from app.hub.limits import Limits
 from app.hub.wire import SessionState
-from app.journal.journal import Journal
+from app.journal.journal import DEFAULT_MAX_WEIGHT, Journal
 from app.journal.rebuild import StateBuilder
+from app.journal.weight import weight
 from app.session import CallCount, Subject
 from app.settings import Settings
 from app.supervisor import Supervisor
-from app.terminal import say
+from app.terminal import announce, plain
 
 MOST_RECORDS = 200_000
 """Records kept of a file, the newest."""
+
+MOST_WEIGHT = DEFAULT_MAX_WEIGHT
+"""Characters of text in them."""
 
 MOST_SHOWN = 30_000
 """Records a browser is given at once; the API has the others."""
@@ -34,7 +41,7 @@ MOST_SHOWN = 30_000
 MOST_LINE = 1024 * 1024
 """Bytes of a line; a longer one is no record of ours."""
 
-WHOLE = Limits(snapshot_records=MOST_SHOWN, snapshot_ns=10**18)
+WHOLE = Limits(snapshot_records=MOST_SHOWN, snapshot_weight=32 * 1024 * 1024, snapshot_ns=10**18)
 """A recording is shown from its beginning; what a browser cannot be given at once is hatched."""
 
 SUMMARY = b'{"kind":"summary"'
@@ -49,35 +56,45 @@ class Reading(msgspec.Struct):
     line: int = 0
 
 
-def read_journal(path: Path) -> Reading:
-    """Read a file of JSON lines, with bounded memory.
+def read_journal(path: Path, stopped: Callable[[], bool] = lambda: False) -> Reading:
+    """Read a file of JSON lines, with bounded memory, as far as it goes until ``stopped``.
 
     Raises:
         RecordingError: it cannot be read, or holds no record at all.
     """
     reading = Reading([])
     decoder = msgspec.json.Decoder(AnyRecord)
+    kept: deque[Record] = deque()
+    weighs = 0
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            # A pipe or a device may never come to its end, or not even to its beginning.
+            raise OSError(errno.EINVAL, "it is no regular file")
         with path.open("rb") as file:
             for number, line in _lines(file.readline):
+                if stopped():
+                    break
                 try:
-                    reading.records.append(decoder.decode(line))
+                    kept.append(decoder.decode(line))
                 except (msgspec.DecodeError, UnicodeDecodeError):
                     reading.unreadable += 1
                     reading.line = reading.line or number
-                if len(reading.records) > 2 * MOST_RECORDS:
-                    del reading.records[:MOST_RECORDS]
-    except OSError as error:
+                    continue
+                weighs += weight(kept[-1])
+                while len(kept) > MOST_RECORDS or (weighs > MOST_WEIGHT and len(kept) > 1):
+                    weighs -= weight(kept.popleft())
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
         raise RecordingError(
-            f"{path} cannot be read ({error.strerror}). Give the path of a file that `plegscope "
+            f"{path} cannot be read ({reason}). Give the path of a file that `plegscope "
             "watch --format jsonl` or `plegscope simulate --format jsonl` wrote."
         ) from error
-    if not reading.records:
+    reading.records.extend(kept)
+    if not reading.records and not stopped():
         raise RecordingError(
             f"{path} holds no record. Give a file that `plegscope watch --format jsonl` or "
             "`plegscope simulate --format jsonl` wrote."
         )
-    reading.records = reading.records[-MOST_RECORDS:]
     return reading
 
 
@@ -162,7 +179,9 @@ class RecordedSession:
 async def replay(settings: Settings, supervisor: Supervisor) -> None:
     """Show the file that the settings name, until stopped."""
     path = Path(settings.recording)
-    reading = await asyncio.to_thread(read_journal, path)
+    reading = await asyncio.to_thread(read_journal, path, supervisor.stop.is_set)
+    if supervisor.stop.is_set():
+        return
 
     async def begin() -> None:
         session = RecordedSession(path, reading)
@@ -170,8 +189,8 @@ async def replay(settings: Settings, supervisor: Supervisor) -> None:
         session.play()
         supervisor.add("hub", dashboard.run_hub)
         supervisor.add("web server", lambda: dashboard.run_server(supervisor.stop))
-        say(
-            f"plegscope shows {path.name}, {len(reading.records):,} records.\n\n"
+        announce(
+            f"plegscope shows {plain(path.name)}, {len(reading.records):,} records.\n\n"
             f"    {dashboard.address}\n\n"
             "  A recording: time stands still at its end. Ctrl-C ends plegscope.\n"
         )

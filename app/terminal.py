@@ -49,6 +49,19 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
+def announce(text: str) -> None:
+    """Write what must be known to go on, such as an address, to standard output.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    try:
+        say(text)
+    except OSError as error:
+        discard(sys.stdout.buffer)
+        raise unwritable(error.strerror or str(error)) from error
+
+
 def remark(text: str) -> None:
     """Write to standard error, which need not be there: what it says is said nowhere else."""
     try:

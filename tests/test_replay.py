@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -11,6 +14,7 @@ from app import replay
 from app.engine.records import Note, Record, RelistFinished
 from app.errors import RecordingError
 from app.replay import RecordedSession, read_journal
+from tests.commands import environment
 from tests.engine.director import play
 
 
@@ -70,6 +74,52 @@ def test_of_a_huge_file_the_newest_records_are_kept(
     monkeypatch.setattr(replay, "MOST_RECORDS", 10)
     records = journal()
     assert read_journal(written(tmp_path / "a.jsonl", records)).records == records[-10:]
+
+
+def test_of_heavy_records_the_newest_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay, "MOST_WEIGHT", 1000)
+    heavy: list[Record] = [
+        Note(seq=n, t=n, wall=n, level="info", text="x" * 300) for n in range(1, 9)
+    ]
+    path = written(tmp_path / "a.jsonl", [*journal(), *heavy])
+    assert read_journal(path).records == heavy[-3:]
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null", "fifo"])
+def test_what_may_never_end_or_begin_is_not_read(path: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(RecordingError, match=r"cannot be read \(it is no regular file\)"):
+        read_journal(tmp_path / path)
+
+
+def test_a_name_that_is_no_path_is_told(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match=r"cannot be read"):
+        read_journal(tmp_path / ("x" * 5000))
+
+
+def test_reading_ends_when_plegscope_does(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.jsonl", journal())
+    answers = iter([False] * 5)
+    assert len(read_journal(path, lambda: next(answers, True)).records) == 5
+    assert read_journal(path, lambda: True).records == []
+
+
+@pytest.mark.parametrize("redirect", ["", ">/dev/full"])
+def test_the_file_name_is_text_and_a_full_disk_a_sentence(redirect: str, tmp_path: Path) -> None:
+    path = written(tmp_path / "a\x1b[2J\n.jsonl", journal())
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {redirect}', "sh", sys.executable, "-m", "app", "replay",
+         str(path), "--port", "0", "--no-browser", "--duration", "1s"],
+        capture_output=True, text=True, check=False, timeout=30, env=environment(),
+    )  # fmt: skip
+    if redirect:
+        assert done.returncode == 1
+        assert done.stderr.startswith("plegscope: Standard output cannot be written: No space")
+    else:
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("plegscope shows a\\x1b[2J\\n.jsonl, ")
 
 
 def test_no_file_and_no_record_are_sentences_with_a_way_out(tmp_path: Path) -> None:
