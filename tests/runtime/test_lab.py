@@ -318,7 +318,7 @@ def test_hand_tool(hand: str) -> None:
     assert "Start it with `start`" in tool("ps", code=1)
     assert f"unix:///run/plegscope-lab/{hand}-2/c.sock" in tool("start")
     tool("run", "web", "--count", "2", "--", "sh", "-c", "sleep 1000")
-    assert "1 processes signalled" in tool("kill", "web-0")
+    assert "processes signalled: 1" in tool("kill", "web-0")
     wait_for(lambda: tool("ps").count("exit 137 Error") == 1, "the killed container")
     assert "STOPPED" in tool("events", "--seconds", "1")
     assert "3 pods removed" in tool("storm", "--count", "1") + tool("rm")
