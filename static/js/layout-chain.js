@@ -8,7 +8,7 @@
  * @typedef {import("./chain.js").Chain} Chain
  */
 import { LAYER } from "./layout.js";
-import { duration } from "./words.js";
+import { duration, lateBy } from "./words.js";
 
 /** @param {Scene} scene @param {Chain} chain @param {Item[][]} lanes @param {Item[][]} rows @param {(t: number) => number} px */
 export function layoutChain(scene, chain, lanes, rows, px) {
@@ -44,7 +44,7 @@ export function layoutChain(scene, chain, lanes, rows, px) {
   }
   askWords(scene, chain, px, tier.asked, say);
   if (find) {
-    const late = find.from !== null ? `, ${duration(find.t - find.from)} after the stop` : "";
+    const late = find.from !== null ? `, ${lateBy(find.t - find.from)}${find.t - find.from < 1e3 ? "" : " after the stop"}` : "";
     const fans = chain.finds.filter((each) => each.rec.relist === find.rec.relist).length;
     const end = px(find.t) + Math.max(0, fans - 1) * 11 * em;
     // Far out, the mark of the poll would lie on the words.

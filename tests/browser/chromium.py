@@ -39,9 +39,9 @@ def chromium(driver: Playwright) -> Iterator[Browser]:
         browser.close()
 
 
-def keep(page: Page, name: str) -> Path:
-    """Keep a screenshot among the artifacts."""
+def keep(page: Page, name: str, *, whole: bool = False) -> Path:
+    """Keep a screenshot among the artifacts; ``whole``: also what is below the window's edge."""
     ARTIFACTS.mkdir(exist_ok=True)
     path = ARTIFACTS / f"{name}.png"
-    page.screenshot(path=path)
+    page.screenshot(path=path, full_page=whole)
     return path

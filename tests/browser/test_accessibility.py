@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect
 
+from app.resources import templates_dir
+from app.web.pages import PageData, Pages
 from tests.browser.chromium import chromium, keep, playwright
 from tests.browser.stage import Stage
 from tests.browser.test_states import STATES, furnished, says
@@ -93,7 +95,7 @@ def test_documents(page: Page, server: Command, path: str, scheme: str) -> None:
     expect(page.locator("h1")).to_be_visible()
     assert faults(page) == []
     width = "narrow" if narrow(page) else "wide"
-    keep(page, f"document-{path}-{scheme}-{width}")
+    keep(page, f"document-{path}-{scheme}-{width}", whole=True)
 
 
 def test_a_pods_page(page: Page, server: Command, scheme: str) -> None:
@@ -101,7 +103,24 @@ def test_a_pods_page(page: Page, server: Command, scheme: str) -> None:
     page.locator("tbody a").first.click()
     expect(page.locator("article.pod")).to_be_visible()
     assert faults(page) == []
-    keep(page, f"document-pod-{scheme}-{'narrow' if narrow(page) else 'wide'}")
+    keep(page, f"document-pod-{scheme}-{'narrow' if narrow(page) else 'wide'}", whole=True)
+
+
+def test_the_page_of_a_missing_token(page: Page, server: Command, scheme: str) -> None:
+    def nothing(*_: object) -> Any:
+        raise AssertionError("an error's page asks for no facts")
+
+    refused = Pages(templates_dir(), PageData(nothing, nothing, nothing), version="test").error(401)
+    page.route(
+        "**/refused",
+        lambda route: route.fulfill(
+            status=401, content_type="text/html; charset=utf-8", body=bytes(refused.body)
+        ),
+    )
+    page.goto(server.address() + "refused")
+    expect(page.locator("h1")).to_have_text("This page needs the address with its token.")
+    assert faults(page) == []
+    keep(page, f"document-401-{scheme}-{'narrow' if narrow(page) else 'wide'}")
 
 
 def test_the_node_page_and_what_opens_on_it(page: Page, server: Command, scheme: str) -> None:

@@ -194,6 +194,11 @@ def test_by_keys_alone(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("#drawer")).to_be_visible()
     assert selected(page) == page.evaluate("plegscope.timeline.cursor")
+    page.keyboard.press("n")
+    expect(page.get_by_role("button", name="All pods again")).to_be_visible()
+    assert page.evaluate("plegscope.lineup.near[1] - plegscope.lineup.near[0]") == 4e9
+    page.keyboard.press("n")
+    assert page.evaluate("plegscope.lineup.near") is None
     span = page.evaluate("plegscope.view.span")
     page.keyboard.press("Enter")
     assert page.evaluate("plegscope.view.span") != span, "a second Enter zooms to the chain"
@@ -415,6 +420,14 @@ def test_it_fits_its_screen(browser: Browser, server: Command, width: int, schem
         expect(drawer).to_be_hidden()
     else:
         expect(filter_box).to_be_in_viewport(ratio=1)
+        page.evaluate("plegscope.zoomTo(300e9)")
+        page.evaluate("plegscope.timeline.frame()")
+        keep(page, f"node-{scheme}-{width}-5min")
+        page.evaluate("plegscope.stepFinding(-1)")
+        page.evaluate("plegscope.zoomTo(50e6)")
+        expect(page.locator("#drawer")).to_be_visible()
+        page.evaluate("plegscope.timeline.frame()")
+        keep(page, f"node-{scheme}-{width}-50ms")
     context.close()
 
 
@@ -450,3 +463,26 @@ def test_without_scripts_the_documents_are_plain_links(browser: Browser, server:
         expect(page.locator("article")).to_be_visible()
         keep(page, f"document-{path}")
     context.close()
+
+
+@pytest.mark.parametrize("profile", ["legacy", "polling"])
+def test_another_profile_is_named_and_shows_its_own_marks(browser: Browser, profile: str) -> None:
+    mark = {"legacy": "died-event", "polling": "died-poll"}[profile]
+    words = {"legacy": "told by an event that was believed", "polling": "only by the global relist"}
+    with demo("--profile", profile) as server:
+        context = browser.new_context(
+            viewport={"width": 1280, "height": 800}, color_scheme="dark", reduced_motion="reduce"
+        )
+        page = context.new_page()
+        page.goto(server.address())
+        expect(page.locator("#profile")).to_have_text(f"profile {profile}")
+        expect(page.locator("#counts")).to_contain_text(words[profile], timeout=PATIENT_MS)
+        page.wait_for_function(
+            "(mark) => plegscope.timeline.list.lanes.flat().some((item) => item.c === mark)",
+            arg=mark,
+        )
+        keep(page, f"node-profile-{profile}")
+        page.locator("#profile").click()
+        expect(page.locator("#panel")).to_contain_text("The profile in force")
+        keep(page, f"node-profile-{profile}-about")
+        context.close()

@@ -9,8 +9,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect
 
-from app.engine.records import EventIgnored, Gap, StreamChanged
-from app.engine.state import HealthState, RelistState, StreamView
+from app.engine.records import (
+    EventIgnored,
+    EventRefused,
+    Gap,
+    Lifecycle,
+    RequestMade,
+    StreamChanged,
+)
+from app.engine.state import HealthState, QueueState, RelistState, StreamView
 from app.hub.wire import Batch, Bye, Lagging
 from tests.browser.chromium import chromium, keep, playwright
 from tests.browser.stage import MS, UNTIL, S, Stage, hung, runtime
@@ -112,7 +119,7 @@ STATES: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {
             "oldest_call": hung(47 * S),
             "health": health(last_start_t=lambda t: t - 47 * S),
-            "running": lambda t: RelistState(9, "global", "global", t - 46 * S),
+            "running": lambda t: RelistState(900, "global", "global", t - 46 * S),
         },
         r"Runtime hung\. Oldest call 4\d s\.",
         "ListPodSandbox has not returned. Unhealthy in 2",
@@ -175,6 +182,77 @@ def test_state(page: Page, stage: Stage, server: Command, name: str, scheme: Any
         link = page.locator("#meaning a")
         expect(link).to_have_attribute("href", re.compile("^/help#"))
     keep(page, f"state-{name}-{scheme}")
+
+
+def test_what_hangs_is_drawn_up_to_now(page: Page, stage: Stage, server: Command) -> None:
+    furnished(stage)
+    stage.facts = STATES["hung"][0]
+    page.goto(server.address())
+    says(page, "Runtime hung")
+    page.wait_for_function(
+        "plegscope.timeline.list.rows.flat().some((i) => i.k === 'progress' && i.c === 'late')"
+    )
+
+
+def test_the_queue_has_a_row_while_it_is_long(page: Page, stage: Stage, server: Command) -> None:
+    furnished(stage)
+    page.goto(server.address())
+    says(page, "Healthy")
+    row = page.locator("#head-queue")
+    expect(row).to_be_hidden()
+    expect(page.locator("#counts")).to_contain_text(f"Queue{NBSP}0{NBSP}of{NBSP}200.")
+    t = UNTIL - 6 * S
+    for i, depth in enumerate([*range(1, 61), *range(59, -1, -1)]):
+        at = t + i * 40 * MS
+        stage.number(
+            RequestMade(
+                t=at, wall=stage.wall(at), request=1000 + i, uid="ab"[i % 2], source="post_sync",
+                event=None, outcome="queued", depth=depth,
+            )
+        )  # fmt: skip
+    stage.facts = {"queue": QueueState(37, 200, 2, 1)}
+    stage.session = "busy"
+    stage.hang_up()
+    expect(row).to_be_visible()
+    expect(row).to_contain_text("37 of 200")
+    expect(page.locator("#counts")).to_contain_text(f"Queue{NBSP}37{NBSP}of{NBSP}200, 2{NBSP}held.")
+    page.wait_for_function("plegscope.timeline.list.rows.flat().some((i) => i.k === 'queue')")
+    lanes = page.locator("#lanes").bounding_box()
+    plot = page.locator("#plot").bounding_box()
+    assert lanes is not None
+    assert plot is not None
+    assert lanes["y"] - plot["y"] == pytest.approx(page.evaluate("plegscope.timeline.top"), abs=1)
+    keep(page, "state-queue")
+
+
+def test_events_that_were_refused_or_believed_have_marks_and_words(
+    page: Page, stage: Stage, server: Command
+) -> None:
+    furnished(stage)
+    t = UNTIL - 8 * S
+    stage.number(
+        Lifecycle(
+            t=t, wall=stage.wall(t), type="ContainerDied", uid="a", container_id="believed",
+            container_name="cart", is_sandbox=False, old_state="running", new_state="exited",
+            relist=0, source="evented_pleg", delivery="sent", exit_code=1,
+        )
+    )  # fmt: skip
+    stage.number(
+        EventRefused(
+            t=t + S, wall=stage.wall(t + S), uid="a", type="stopped", container_id="refused",
+            behind_ns=4 * MS,
+        )
+    )  # fmt: skip
+    page.goto(server.address())
+    says(page, "Healthy")
+    expect(page.locator("#counts")).to_contain_text("1 told by an event that was believed")
+    expect(page.locator("#legend [data-kind=event] b")).to_have_text("1")
+    expect(page.locator("#legend [data-kind=ignored] b")).to_have_text("1")
+    keep(page, "marks-of-belief")
+    page.keyboard.press("t")
+    rows = page.locator("#rows-body tr")
+    expect(rows.filter(has_text="Refused event: stopped")).to_contain_text(f"4.0{NBSP}ms newer")
+    expect(rows.filter(has_text="believed event")).to_contain_text("ContainerDied")
 
 
 def test_an_empty_node(page: Page, stage: Stage, server: Command) -> None:
