@@ -56,18 +56,18 @@ def group(
 
 
 class LastListing:
-    """The last listing of everything. While not one row has changed, its pods are handed out again.
+    """The last listing of everything: a pod of which no row has changed is handed out again.
 
     Rows are compared by identity: the boundary to a runtime hands out the same object as long as a
     container or sandbox has not changed. On a quiet node a listing then costs two passes over its
-    rows, in whatever order they come.
+    rows, in whatever order they come, and on a busy one only the changed pods are put together.
     """
 
     def __init__(self) -> None:
         # Held, so that no other object can come to have the identity of one of them.
-        self._rows: tuple[tuple[Observation, ...], ...] = ()
+        self._rows: tuple[Observation, ...] = ()
         self._identities: set[int] = set()
-        self._pods: dict[str, Pod] = {}
+        self._pods: dict[str, Pod] | None = None
 
     def pods(
         self,
@@ -78,8 +78,20 @@ class LastListing:
         """Pods by UID as ``group`` makes them, and whether they are those of the last listing."""
         identities = set(map(id, sandboxes))
         identities.update(map(id, containers))
-        if self._rows and identities == self._identities:
+        known = self._identities
+        if self._pods is not None and identities == known:
             return self._pods, True
-        self._rows, self._identities = (sandboxes, containers), identities
-        self._pods = group(sandboxes, containers, listed_t)
-        return self._pods, False
+        rows = sandboxes + containers
+        if self._pods is None:
+            pods = group(sandboxes, containers, listed_t)
+        else:
+            touched = {row.pod_uid for row in rows if id(row) not in known}
+            touched.update(row.pod_uid for row in self._rows if id(row) not in identities)
+            pods = {uid: pod for uid, pod in self._pods.items() if uid not in touched}
+            pods |= group(
+                [row for row in sandboxes if row.pod_uid in touched],
+                [row for row in containers if row.pod_uid in touched],
+                listed_t,
+            )
+        self._rows, self._identities, self._pods = rows, identities, pods
+        return pods, False

@@ -1,5 +1,10 @@
 """Pods from the rows of a listing."""
 
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from app.engine.listing import LastListing, Pod, group
 from app.engine.model import ItemKind, Observation
 
@@ -101,3 +106,35 @@ def test_a_node_without_pods_is_a_listing_like_any_other() -> None:
     last = LastListing()
     assert last.pods((), (), 1) == ({}, False)
     assert last.pods((), (), 2) == ({}, True)
+
+
+def test_a_pod_of_which_nothing_changed_is_handed_out_again_beside_one_that_did() -> None:
+    last = LastListing()
+    boxes = (row("s1", kind="sandbox"), row("s2", "b", "sandbox"))
+    first, _ = last.pods(boxes, (row("c1"), two := row("c2", "b")), 1)
+    pods, same = last.pods(boxes, (row("c1"), two), 2)
+    assert not same
+    assert pods["b"] is first["b"]
+    assert pods["p"] is not first["p"]
+    assert pods["p"].listed_t == 2
+
+
+ROWS = [row(f"{kind[0]}{n}", uid, kind) for kind in ("container", "sandbox") for uid in "pqr"
+        for n in range(2)]  # fmt: skip
+
+
+@given(st.lists(st.sets(st.integers(0, len(ROWS) - 1)), max_size=8), st.randoms())
+def test_whatever_comes_and_goes_the_pods_are_those_that_grouping_makes(
+    listings: list[set[int]], chance: Random
+) -> None:
+    last = LastListing()
+    for t, wanted in enumerate(listings):
+        shown = [ROWS[one] for one in wanted]
+        chance.shuffle(shown)
+        boxes = tuple(one for one in shown if one.kind == "sandbox")
+        inside = tuple(one for one in shown if one.kind == "container")
+        pods, _ = last.pods(boxes, inside, t)
+        made = group(boxes, inside, t)
+        assert pods.keys() == made.keys()
+        assert all(pods[uid].same_items(made[uid]) for uid in made)
+        assert all(pods[uid].created_at == made[uid].created_at for uid in made)
