@@ -309,7 +309,11 @@ export class NodePage {
 
   /** @param {number} span ns */
   zoomTo(span) {
-    this.view.zoom(span / this.view.span, this.clock.now());
+    const now = this.clock.now();
+    const at = this.timeline.chain?.find?.t ?? this.timeline.chain?.rec.t ?? null;
+    this.view.zoom(span / this.view.span, now, at);
+    // What is selected stays in sight, whichever way the window was moved before.
+    if (at !== null) this.view.reveal(at, now);
     this.moved();
     this.timeline.invalidate();
   }

@@ -427,6 +427,9 @@ def test_it_fits_its_screen(browser: Browser, server: Command, width: int, schem
         page.evaluate("plegscope.zoomTo(50e6)")
         expect(page.locator("#drawer")).to_be_visible()
         page.evaluate("plegscope.timeline.frame()")
+        t = page.evaluate("plegscope.timeline.chain.find.t")
+        begin, end = page.evaluate("plegscope.view.window(plegscope.clock.now())")
+        assert begin < t < end, "what is selected stays in sight"
         keep(page, f"node-{scheme}-{width}-50ms")
     context.close()
 
