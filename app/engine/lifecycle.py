@@ -139,7 +139,7 @@ class LifecycleEvents:
             event=event,
             stop_t=stop_t,
             after_ns=None if stop_t is None or backlog else record.t - stop_t,
-            since_finished_ns=record.wall - finished_at if finished_at > 0 else None,
+            since_finished_ns=None if known is None else _since_finished(record.wall, known),
             finished_at=finished_at,
             exit_code=known.exit_code if known is not None else None,
             reason=known.reason if known is not None else "",
@@ -155,6 +155,14 @@ class LifecycleEvents:
             return "discarded"
         self._waiting += 1
         return "sent"
+
+
+def _since_finished(wall: int, known: ContainerStatus) -> int | None:
+    """From the end to ``wall``. None for a time that no end has: none at all, before the container
+    was made, or one that is still to come."""
+    if not 0 < known.finished_at <= wall or known.finished_at < known.created_at:
+        return None
+    return wall - known.finished_at
 
 
 def _find(pods: Mapping[str, Pod | None], uid: str, item_id: str) -> Observation | None:

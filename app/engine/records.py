@@ -181,7 +181,8 @@ class Lifecycle(Record, frozen=True, tag="lifecycle"):
     ``relist`` is 0 when an event was believed instead (``legacy``).
     ``event`` and ``stop_t`` name the stop event that told of this container before, if one did,
     whichever relist found it; ``after_ns`` is from its receipt to the finding (None for backlog).
-    ``since_finished_ns`` is from the runtime's ``finished_at`` to the finding, by wall clock.
+    ``since_finished_ns`` is from the runtime's ``finished_at`` to the finding, by wall clock; None
+    when that time is nonsense.
     ``poll_due_t``: when the next global relist would begin (monotonic ns), which would have
     found it. ``baseline``: found by the session's first global relist, so nobody was late: it may
     have happened long before plegscope was there.

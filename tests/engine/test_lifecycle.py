@@ -137,6 +137,37 @@ def test_b6_a_death_tells_how_it_ended_sent_or_discarded(channel: int | None) ->
     assert told.delivery == ("sent" if channel is None else "discarded")
 
 
+HOUR = 3_600_000 * MS
+
+
+@pytest.mark.parametrize(
+    ("created", "finished", "possible"),
+    [
+        (-HOUR, -5 * MS, True),
+        (-HOUR, -HOUR, True),
+        (-(2**62), -HOUR, True),
+        (-HOUR, -HOUR - 1, False),
+        (-HOUR, HOUR, False),
+        (-HOUR, -WALL, False),
+        (-HOUR, -WALL - HOUR, False),
+        (2**62, -5 * MS, False),
+    ],
+)
+def test_an_end_before_the_beginning_or_still_to_come_tells_no_lateness(
+    created: int, finished: int, *, possible: bool
+) -> None:
+    """The container's times, from now on; ``-WALL`` is 1970."""
+    stage = Stage()
+    now = stage.clock.wall
+    item = stage.node.container("p", "c1", created_at=now + created)
+    stage.start()
+    stage.relist()
+    stage.node.exit("p", "c1", 1, "Error", now + finished)
+    (told,) = of(stage.relist(), Lifecycle)
+    assert told.finished_at == item.finished_at
+    assert told.since_finished_ns == (told.wall - item.finished_at if possible else None)
+
+
 def test_b7_died_and_removed_at_once_has_no_exit_code() -> None:
     stage = Stage()
     stage.node.container("p", "c1")
