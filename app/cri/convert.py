@@ -60,8 +60,9 @@ class Interner:
 
     A state outside the known numbers is ``unknown``. Rows keep the order of the listing. A row
     without an id or metadata, a sandbox whose metadata or a container whose labels carry no pod
-    UID, and a row whose id came before are left out and counted in ``skipped`` (kuberuntime leaves
-    out what it cannot convert; a pod without a UID cannot be asked for again).
+    UID, one whose id or UID is longer than ``MAX_NAME``, and a row whose id came before are left
+    out and counted in ``skipped`` (kuberuntime leaves out what it cannot convert; a pod without a
+    UID cannot be asked for again).
     """
 
     def __init__(self) -> None:
@@ -133,13 +134,13 @@ def _with_state(last: Observation, state: RuntimeState) -> Observation:
 
 
 def _sandbox(row: cri_pb2.PodSandbox, state: RuntimeState) -> Observation | None:
-    if not 0 < len(row.id) <= MAX_NAME or not row.metadata.uid:
-        return None
     meta = row.metadata
+    if not (_is_identity(row.id) and _is_identity(meta.uid)):
+        return None
     return Observation(
         row.id,
         "sandbox",
-        shorten(meta.uid, MAX_NAME),
+        meta.uid,
         shorten(meta.name, MAX_NAME),
         shorten(meta.namespace, MAX_NAME),
         "",
@@ -149,15 +150,20 @@ def _sandbox(row: cri_pb2.PodSandbox, state: RuntimeState) -> Observation | None
     )
 
 
+def _is_identity(text: str) -> bool:
+    """Whether something can be asked for by this; shortened, it would be another."""
+    return 0 < len(text) <= MAX_NAME
+
+
 def _container(row: cri_pb2.Container, state: RuntimeState) -> Observation | None:
     labels = row.labels
     uid = labels.get(UID, "")
-    if not 0 < len(row.id) <= MAX_NAME or not row.HasField("metadata") or not uid:
+    if not (_is_identity(row.id) and _is_identity(uid)) or not row.HasField("metadata"):
         return None
     return Observation(
         row.id,
         "container",
-        shorten(uid, MAX_NAME),
+        uid,
         shorten(labels.get(NAME, ""), MAX_NAME),
         shorten(labels.get(NAMESPACE, ""), MAX_NAME),
         shorten(labels.get(CONTAINER_NAME, "") or row.metadata.name, MAX_NAME),

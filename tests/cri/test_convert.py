@@ -111,6 +111,29 @@ def test_rows_that_cannot_be_placed_are_left_out_and_counted() -> None:
     assert made.skipped == 7
 
 
+def test_a_pod_whose_uid_is_too_long_is_left_out_as_it_cannot_be_asked_for_again() -> None:
+    made = Interner()
+    fits, long = "u" * MAX_NAME, "u" * (MAX_NAME + 1)
+    uid = "io.kubernetes.pod.uid"
+    meta = {"name": "p", "namespace": "n"}
+    rows = made.containers(
+        containers(
+            container(1, labels=labels(1) | {uid: fits}),
+            container(2, labels=labels(2) | {uid: long}),
+        ),
+        full=True,
+    )
+    assert [(row.id, row.pod_uid) for row in rows] == [("c1", fits)]
+    rows = made.sandboxes(
+        sandboxes(
+            sandbox(1, metadata=meta | {"uid": fits}), sandbox(2, metadata=meta | {"uid": long})
+        ),
+        full=True,
+    )
+    assert [(row.id, row.pod_uid) for row in rows] == [("s1", fits)]
+    assert made.skipped == 2
+
+
 # Interning
 
 
