@@ -3,6 +3,7 @@
 PYTHON ?= python3
 ARGS ?=
 ONLY ?=
+SEEDS ?= 100000
 BIN := .venv/bin
 SETUP := $(PYTHON) .ci/setup_env.py
 
@@ -10,7 +11,7 @@ SETUP := $(PYTHON) .ci/setup_env.py
 UV := uv==0.13.9
 
 .DEFAULT_GOAL := help
-.PHONY: help python demo test conformance bench lint format lock wheel clean
+.PHONY: help python demo test conformance bench soak mutate lint format lock wheel clean
 
 help: ## List the commands
 	@echo "plegscope: watch a node's Pod Lifecycle Event Generator at work"
@@ -40,6 +41,14 @@ conformance: python ## Run the checklist of PLEG behaviours; ARGS='A K4' runs so
 bench: python ## Measure against a bare loop on a real runtime, as ratios
 	@$(SETUP) test
 	@exec $(BIN)/python -m tests.bench $(ARGS)
+
+soak: python ## Simulate SEEDS lives of the engine (100,000) under all faults
+	@$(SETUP) test
+	@exec $(BIN)/python -m tests.sweep --progress --seeds $(SEEDS) $(ARGS)
+
+mutate: python ## Mutate app/engine and list what its tests do not notice
+	@$(SETUP) test
+	@exec $(BIN)/python -m tests.mutate $(ARGS)
 
 lint: python ## Lint, types and import contracts only
 	@$(SETUP) test

@@ -1,4 +1,4 @@
-"""Pod workers and whoever else uses the engine: SyncPods, requests, marks, restarts …
+"""Pod workers and whoever else uses the engine: SyncPods, requests, marks, restarts, probes.
 
 Like the world it follows from the seed alone and asks the engine nothing.
 """
