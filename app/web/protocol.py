@@ -11,8 +11,22 @@ FLUSH_GRACE = 1.0
 """Seconds that a connection which has ended gets to take what was written before."""
 
 
+_UNREADABLE = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+
+
 class ViewerProtocol(WebSocketsSansIOProtocol):
-    """Ends a connection for good when it has ended in words."""
+    """Ends a connection for good when it has ended in words, or never began."""
+
+    def data_received(self, data: bytes) -> None:
+        """The handshake, whole, and then frames.
+
+        One with a body, or with more headers than websockets reads, is none; uvicorn would answer
+        nothing and keep the connection for ever.
+        """
+        super().data_received(data)
+        if not self.handshake_initiated and not self.transport.is_closing():
+            self.transport.write(_UNREADABLE)
+            self.transport.close()
 
     def shutdown(self) -> None:
         """The server ends; the farewell has been said, and had its time, before."""

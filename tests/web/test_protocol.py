@@ -21,6 +21,11 @@ PATIENCE_S = 10.0
 MUCH = "x" * 8_000_000
 """More than both ends' buffers hold."""
 
+HANDSHAKE = (
+    b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+
 Talk = Callable[[Receive, Send], Awaitable[None]]
 
 
@@ -71,8 +76,7 @@ async def frozen_peer(port: int) -> socket.socket:
     await loop.sock_connect(peer, ("127.0.0.1", port))
     await loop.sock_sendall(
         peer,
-        b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+        HANDSHAKE,
     )
     return peer
 
@@ -136,3 +140,27 @@ async def test_the_servers_end_waits_for_nobody_who_does_not_read() -> None:
             server.should_exit = True
             await Watched.lost.wait()
         peer.close()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        b"Content-Length: 5\r\n\r\nhello",
+        b"Transfer-Encoding: chunked\r\n\r\n",
+        b"X-Long: " + b"x" * 20_000 + b"\r\n\r\n",
+        b"".join(b"X-%d: y\r\n" % number for number in range(500)) + b"\r\n",
+    ],
+    ids=["a body", "a body in chunks", "a long header", "many headers"],
+)
+async def test_a_handshake_that_cannot_be_read_is_refused_at_once(more: bytes) -> None:
+    async def talk(_receive: Receive, _send: Send) -> None:
+        raise AssertionError("nobody was let in")
+
+    async with server_of(talk) as (server, port):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(HANDSHAKE[:-2] + more)
+        async with asyncio.timeout(PATIENCE_S):
+            assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
+            await Watched.lost.wait()
+        assert not server.server_state.connections
+        writer.close()
