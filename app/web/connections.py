@@ -6,8 +6,9 @@ waited for without end, and as many idle connections as are allowed keep everybo
 """
 
 import asyncio
+from collections import deque
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 HEAD_BYTES = 64 * 1024
 """What a request's line and headers may amount to, give or take what is read at a time."""
@@ -32,14 +33,19 @@ class RequestProtocol(HttpToolsProtocol):
         self._asking = True
         self._head_bytes = 0
         self._answering = False
+        self._cycles: deque[RequestResponseCycle] = deque()
         self._waits_since = self.loop.time()
         self._patience = self.loop.call_later(HEAD_S, transport.abort)
         if len(self.connections) >= CONNECTIONS:
             self._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is over."""
+        """It is over, and so is every request that came by it."""
         self._patience.cancel()
+        self.pipeline.clear()
+        for cycle in self._cycles:
+            cycle.disconnected = True
+            cycle.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -65,6 +71,11 @@ class RequestProtocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._answering = True
         super().on_headers_complete()
+        # uvicorn knows the last one that was read; what is being answered may be one before it.
+        while self._cycles and self._cycles[0].response_complete:
+            self._cycles.popleft()
+        if self.cycle is not None:
+            self._cycles.append(self.cycle)
 
     def on_response_complete(self) -> None:
         """It has been answered."""

@@ -8,9 +8,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
 
 from app.web import connections
-from app.web.connections import HEAD_BYTES
+from app.web.connections import HEAD_BYTES, RequestProtocol
+from app.web.server import listen
 from tests.web.site import PATIENCE_S, Site, serving
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -140,3 +143,35 @@ async def test_viewers_stay_when_room_is_made(monkeypatch: pytest.MonkeyPatch) -
             for _ in range(5):
                 await viewer.recv()
         assert site.viewers == 1
+
+
+async def test_when_one_leaves_whose_requests_queue_all_of_them_are_over() -> None:
+    """What is being answered is then not what was read last, which alone uvicorn would tell."""
+    begun, over = asyncio.Event(), asyncio.Event()
+    served: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        served.append(scope["path"])
+        await receive()
+        begun.set()
+        assert (await receive())["type"] == "http.disconnect"
+        # uvloop would raise, had this still been written to the connection.
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"late"})
+        over.set()
+
+    listener = listen("127.0.0.1", 0)
+    config = uvicorn.Config(
+        app, http=RequestProtocol, lifespan="off", log_level="critical", log_config=None
+    )
+    server = uvicorn.Server(config)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(server._serve([listener]))
+        _, writer = await asyncio.open_connection(*listener.getsockname())
+        writer.write(b"".join(b"GET /%d HTTP/1.1\r\nHost: x\r\n\r\n" % n for n in range(5)))
+        async with asyncio.timeout(PATIENCE_S):
+            await begun.wait()
+            writer.transport.abort()
+            await over.wait()
+        server.should_exit = True
+    assert served == ["/0"]
