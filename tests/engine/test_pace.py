@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from app.engine.model import CallCost
 from app.engine.outbox import Outbox
 from app.engine.pace import Pace
@@ -45,15 +47,22 @@ def test_listing_gets_a_fifth_of_the_time() -> None:
     )
 
 
-def test_the_share_is_a_setting() -> None:
-    case = Case(listing_share=2)
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (2, "half"),
+        (3, "a third"),
+        (4, "a quarter"),
+        (5, "a fifth"),
+        (7, "1/7"),
+        (10, "a tenth"),
+    ],
+)
+def test_the_share_is_a_setting(share: int, words: str) -> None:
+    case = Case(listing_share=share)
     (told,) = case.listed(4000, 4000, 4000)
-    assert case.pause_ms == 4000
-    assert "under half of the time" in told.reason
-    odd = Case(listing_share=7)
-    (told,) = odd.listed(1000, 1000, 1000)
-    assert odd.pause_ms == 6000
-    assert "under 1/7 of the time" in told.reason
+    assert case.pause_ms == 4000 * (share - 1)
+    assert f"under {words} of the time" in told.reason
 
 
 def test_one_slow_list_is_no_trend() -> None:

@@ -120,6 +120,18 @@ def test_a20_each_id_once_old_containers_old_sandboxes_new_containers_new_sandbo
     ]
 
 
+def test_a20_what_is_new_is_found_behind_what_was_known() -> None:
+    """A runtime that was restored may list something older than all that it listed before."""
+    old = pod(row("known", created_at=5), row("known-s", "ready", "sandbox", created_at=5))
+    new = pod(
+        row("known", created_at=5),
+        row("older", created_at=1),
+        row("known-s", "ready", "sandbox", created_at=5),
+        row("older-s", "ready", "sandbox", created_at=1),
+    )
+    assert found(old, new) == ["older non-existent>running", "older-s non-existent>running"]
+
+
 def test_a20_same_time_of_creation_is_ordered_by_id() -> None:
     assert found(None, pod(row("b"), row("a"), row("c"))) == [
         "a non-existent>running",

@@ -56,7 +56,7 @@ class Run:
         source = (ENGINE / f"{module}.py").read_text(encoding="utf-8")
         self.module = module
         self.processes = processes
-        self.all = list(mutants(module, source))
+        self._source = source
         digest = hashlib.sha256(source.encode()).hexdigest()[:16]
         self.path = CACHE / f"{module}-{digest}.jsonl"
         self.results: dict[str, bool] = {}
@@ -71,14 +71,14 @@ class Run:
     def run(self) -> None:
         """Try what is not known yet."""
         began = time.monotonic()
-        todo = [mutant for mutant in self.all if mutant.key not in self.results]
+        todo = (one for one in mutants(self.module, self._source) if one.key not in self.results)
         for number, mutant in enumerate(todo, 1):
             if len(self._running) >= self.processes:
                 self._wait()
             self._running[begin(mutant, self.module)] = mutant
             if number % 50 == 0:
                 spent = time.monotonic() - began
-                print(f"{self.module}: {number} of {len(todo)}, {spent:.0f} s", flush=True)
+                print(f"{self.module}: {number}, {spent:.0f} s", flush=True)
         while self._running:
             self._wait()
 

@@ -10,6 +10,7 @@ import ast
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
@@ -52,9 +53,9 @@ def mutants(module: str, source: str) -> Iterator[Mutant]:
     """All mutants of a module, in the order of its text."""
     lines = source.splitlines()
     seen: dict[str, int] = {}
-    for number in range(len(list(_sites(ast.parse(source))))):
+    for number in range(sum(1 for _ in _sites(ast.parse(source)))):
         tree = ast.parse(source)
-        line, what, change = list(_sites(tree))[number]
+        line, what, change = next(islice(_sites(tree), number, None))
         change()
         ast.fix_missing_locations(tree)
         key = f"{module}.py: {lines[line - 1].strip()}: {what}"

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ENGINE = ROOT / "app" / "engine"
 TESTS = ROOT / "tests" / "engine"
 
-CPU_S = 60
+CPU_S = 25
 """What a child may use: a mutant that never ends is noticed by that."""
 
 SEEDS = 40
@@ -52,7 +52,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self._tree, self._path, "exec"), module.__dict__)
 
 
-def tests_for(module: str) -> list[list[str]]:
+def files_for(module: str) -> list[list[str]]:
     """The engine's test files: this module's own, which notice most, then the others."""
     files = [path for path in sorted(TESTS.glob("test_*.py")) if path.name not in NOT_FOR_THIS]
     own = [str(path) for path in files if path.stem == f"test_{module}"]
@@ -85,7 +85,7 @@ def _trial(mutant: Mutant | None, module: str) -> int:
     hypothesis.settings.register_profile("mutate", deadline=None, derandomize=True, database=None)
     hypothesis.settings.load_profile("mutate")
     options = ["-x", "-q", "--noconftest", "-p", "no:cacheprovider", *QUIET]
-    for files in tests_for(module):
+    for files in files_for(module):
         if files and pytest.main([*options, *files]) != 0:
             return 1
     return _noticed(_lives)
