@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from random import Random
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
-from app.sim.agenda import Agenda
+from app.sim.agenda import Agenda, Appointment
 from app.sim.availability import Availability
 from app.sim.chance import generator
 from app.sim.faults import EventFault, Family, Fault, PodFault, RuntimeFreezes, RuntimeRestarts
@@ -53,6 +53,14 @@ class ActiveFault(Generic[F]):
         return hit
 
 
+def told(active: ActiveFault[Any]) -> tuple[Literal["info", "warning"], str]:
+    """What to tell of a fault that has just begun or ended, and how loudly."""
+    fault = active.fault
+    if active.ended_t is None:
+        return "warning", f"Fault begins: {fault.kind}. It imitates: {fault.imitates}"
+    return "info", f"Fault is over: {fault.kind}."
+
+
 class FaultPlan:
     """The faults of one node; those of the runtime as a whole change its ``availability``.
 
@@ -64,6 +72,7 @@ class FaultPlan:
         self._availability = availability
         self._seed = seed
         self._changed = agenda.signal()
+        self._scheduled: list[Appointment] = []
         self._numbers: Counter[str] = Counter()
         self._active: dict[type[Fault], list[ActiveFault[Any]]] = {}
         self._all: list[ActiveFault[Any]] = []
@@ -72,10 +81,11 @@ class FaultPlan:
         self.quiet = True
         """Whether none is at work, so that nobody needs to ask for each kind."""
 
-    def schedule(self, faults: Iterable[Fault]) -> None:
-        """Let each begin at its time, counted from now."""
+    def schedule(self, faults: Iterable[Fault], lead_ns: int = 0) -> None:
+        """Let each begin at its time, counted from ``lead_ns`` from now."""
         for fault in faults:
-            self._agenda.after(fault.at, partial(self.begin, fault))
+            begin = partial(self.begin, fault)
+            self._scheduled.append(self._agenda.after(lead_ns + fault.at, begin))
 
     def begin(self, fault: F) -> ActiveFault[F]:
         """It is at work from now on, until its time is over or ``end`` is called."""
@@ -117,6 +127,13 @@ class FaultPlan:
         for active in tuple(self._all):
             if active.fault.family in families:
                 self.end(active)
+
+    def close(self) -> None:
+        """End all faults; those that are scheduled do not begin any more."""
+        for appointment in self._scheduled:
+            appointment.cancel()
+        for active in tuple(self._all):
+            self.end(active)
 
     def on_change(self, call: Callable[[], object]) -> None:
         """Call once, when a fault has begun or ended (through the agenda)."""

@@ -6,25 +6,23 @@ runtime's availability says. Everything it draws comes from generators of its ow
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 from app.engine.effects import CloseStream, Effect, InspectPod, ListPods, OpenStream
 from app.engine.inputs import Input, PodInspected, PodInspectFailed, PodsListed, PodsListFailed
 from app.engine.model import CallCost, ContainerStatus, SandboxStatus
 from app.sim.agenda import Agenda, Steps
 from app.sim.availability import DOWN, Availability
-from app.sim.chance import between, generator
-from app.sim.faultplan import ActiveFault, FaultPlan
-from app.sim.faults import (
-    InspectionsFail,
-    InspectionsSlow,
-    ListsFail,
-    ListsHang,
-    ListsSlow,
-    RuntimeFreezes,
-    RuntimeRestarts,
+from app.sim.callfaults import (
+    count_hits,
+    inspection_delay,
+    inspection_failure,
+    list_delay,
+    list_failure,
 )
+from app.sim.chance import generator
+from app.sim.faultplan import FaultPlan
+from app.sim.faults import ListsHang, RuntimeFreezes, RuntimeRestarts
 from app.sim.latency import Draw, Latencies
 from app.sim.rows import Listing, Rows, container_status, sandbox_status
 from app.sim.virtualstream import VirtualStream
@@ -150,11 +148,11 @@ class VirtualRuntime:
             if uid is None:
                 takes += self._world.count * self._latencies.row_ns
             yield from self._answered(began, takes, listing=True)
-            for failing in self._plan.at_work(ListsFail):
-                if failing.strikes(failing.fault.share):
-                    raise _CallFailed(failing.fault.error)
+            error = list_failure(self._plan)
+            if error is not None:
+                raise _CallFailed(error)
             rows = look(uid)
-            slowed = self._slowed()
+            slowed = list_delay(self._plan)
             if slowed:
                 # The answer is of this moment, and old when it is here.
                 yield slowed
@@ -163,13 +161,6 @@ class VirtualRuntime:
         finally:
             costs.append(CallCost(method, self._agenda.clock.mono() - began))
         return rows
-
-    def _slowed(self) -> int:
-        longer = 0
-        for slow in self._plan.at_work(ListsSlow):
-            slow.hits += 1
-            longer += between(slow.rng, slow.fault.by)
-        return longer
 
     # Inspections
 
@@ -220,12 +211,12 @@ class VirtualRuntime:
         if pod is None or self._plan.quiet:
             return
         namespace, name = pod.config.namespace, pod.config.name
-        slow = self._plan.hit_pod(InspectionsSlow, namespace, name)
-        if slow is not None:
-            yield between(slow.rng, slow.fault.by)
-        failing = self._plan.hit_pod(InspectionsFail, namespace, name)
-        if failing is not None:
-            raise _CallFailed(failing.fault.error)
+        slowed = inspection_delay(self._plan, namespace, name)
+        if slowed:
+            yield slowed
+        error = inspection_failure(self._plan, namespace, name)
+        if error is not None:
+            raise _CallFailed(error)
 
     def _sandbox_statuses(self, ids: tuple[str, ...]) -> tuple[SandboxStatus, ...]:
         found = []
@@ -261,8 +252,8 @@ class VirtualRuntime:
         while availability.state == "frozen" or (listing and plan.at_work(ListsHang)):
             if not counted:
                 counted = True
-                _count(plan.at_work(RuntimeFreezes))
-                _count(plan.at_work(ListsHang) if listing else ())
+                count_hits(plan.at_work(RuntimeFreezes))
+                count_hits(plan.at_work(ListsHang) if listing else ())
             if self._agenda.clock.mono() >= deadline:
                 raise _CallFailed(OVERDUE)
             # Whatever comes first: the fault's end, or the call's own deadline.
@@ -273,11 +264,5 @@ class VirtualRuntime:
             yield either
             alarm.cancel()
         if availability.state == "down":
-            _count(plan.at_work(RuntimeRestarts))
+            count_hits(plan.at_work(RuntimeRestarts))
             raise _CallFailed(DOWN)
-
-
-def _count(active: Sequence[ActiveFault[Any]]) -> None:
-    """These have hit a call."""
-    for one in active:
-        one.hits += 1

@@ -16,34 +16,23 @@ from app.engine.inputs import EndCode, Input, StreamEnded, StreamEvent, StreamLi
 from app.engine.model import ContainerEvent
 from app.sim.agenda import Agenda
 from app.sim.availability import DOWN, Availability
-from app.sim.chance import between, generator
+from app.sim.chance import generator
 from app.sim.faultplan import ActiveFault, FaultPlan
-from app.sim.faults import (
-    EventsDamaged,
-    EventsDoubled,
-    EventsLost,
-    EventsMisdated,
-    EventsReordered,
-    RuntimeRestarts,
-    StreamDelayed,
-    StreamEnds,
-    StreamRefused,
-    StreamSilent,
-)
+from app.sim.faults import RuntimeRestarts, StreamEnds, StreamRefused, StreamSilent
 from app.sim.latency import Draw, Latencies
 from app.sim.objects import RuntimeEvent
+from app.sim.passage import BROKEN, CLOSED, REFUSED, Passage, passage
 from app.sim.rows import container_event
 
 BACKLOG = 10_000
 """Events kept while nobody is subscribed."""
 
 ENDS: dict[str, EndCode] = {"cleanly": "eof", "broken": "error", "unavailable": "unavailable"}
-BROKEN = {
+TOLD = {
     "cleanly": "",
-    "broken": "Internal: the stream was broken off",
-    "unavailable": "Unavailable: socket closed",
+    "broken": f"Internal: {BROKEN}",
+    "unavailable": f"Unavailable: {CLOSED}",
 }
-REFUSED = "unknown method GetContainerEvents for service runtime.v1.RuntimeService"
 
 
 class _Subscription:
@@ -127,7 +116,7 @@ class VirtualStream:
             self._feed(StreamOpened(t=t, wall=wall))
             self._end("unimplemented", REFUSED)
         else:
-            self._end("unavailable", BROKEN["unavailable"])
+            self._end("unavailable", TOLD["unavailable"])
 
     def _works(self, sub: _Subscription) -> None:
         if sub is self._now and not sub.live:
@@ -177,39 +166,19 @@ class VirtualStream:
 
     def _pass_damaged(self, sub: _Subscription, told: RuntimeEvent) -> None:
         """Send an event through whatever faults are at work."""
-        plan = self._plan
-        for silence in plan.at_work(StreamSilent):
-            silence.hits += 1
-            if silence.fault.late:
-                sub.held.append(told)
-            return
-        if plan.hit_event(EventsLost, told) is not None:
-            return
-        event = self._damaged(told, container_event(told, payload=self._payload))
-        later = 0
-        for delay in plan.at_work(StreamDelayed):
-            delay.hits += 1
-            later += between(delay.rng, delay.fault.by)
-        overtaken = plan.hit_event(EventsReordered, told)
-        if overtaken is None:
-            self._pass(sub, event, later)
-        else:
-            later += self._draw.of(self._latencies.event)
-            later += between(overtaken.rng, overtaken.fault.by)
-            self._agenda.after(later, partial(self._receive, sub, event))
-        if plan.hit_event(EventsDoubled, told) is not None:
-            self._pass(sub, event, later)
-
-    def _damaged(self, told: RuntimeEvent, event: ContainerEvent) -> ContainerEvent:
-        changed: dict[str, object] = {}
-        damage = self._plan.hit_event(EventsDamaged, told)
-        if damage is not None:
-            changed |= _without(damage.fault)
-        misdated = self._plan.hit_event(EventsMisdated, told)
-        if misdated is not None:
-            by = misdated.fault.by
-            changed["created_at"] = 0 if by is None else event.created_at + by
-        return msgspec.structs.replace(event, **changed) if changed else event
+        way = passage(self._plan, told)
+        if way == "held":
+            sub.held.append(told)
+        elif isinstance(way, Passage):
+            event = _shaped(container_event(told, payload=self._payload), way)
+            later = way.later_ns
+            if way.overtaken:
+                later += self._draw.of(self._latencies.event)
+                self._agenda.after(later, partial(self._receive, sub, event))
+            else:
+                self._pass(sub, event, later)
+            if way.twice:
+                self._pass(sub, event, later)
 
     # Faults that begin and end
 
@@ -224,12 +193,12 @@ class VirtualStream:
             if fault.answer == "unimplemented":
                 self._end("unimplemented", REFUSED)
             else:
-                self._end("unavailable", BROKEN["unavailable"])
+                self._end("unavailable", TOLD["unavailable"])
         elif isinstance(fault, StreamEnds):
             self._agenda.after(fault.after, partial(self._end_one, sub, active))
         elif isinstance(fault, RuntimeRestarts):
             active.hits += 1
-            self._end("unavailable", BROKEN["unavailable"])
+            self._end("unavailable", TOLD["unavailable"])
 
     def _fault_ends(self, active: ActiveFault[Any]) -> None:
         sub = self._now
@@ -242,24 +211,22 @@ class VirtualStream:
         if sub is self._now:
             active.hits += 1
             how = active.fault.how
-            self._end(ENDS[how], BROKEN[how])
+            self._end(ENDS[how], TOLD[how])
 
     def _time(self) -> tuple[int, int]:
         clock = self._agenda.clock
         return clock.mono(), clock.wall()
 
 
-def _without(fault: EventsDamaged) -> dict[str, object]:
-    """The fields that a damaged event comes with."""
-    nameless: dict[str, object] = {"pod_uid": "", "pod_name": "", "pod_namespace": ""}
-    if fault.without == "uid":
-        return {"pod_uid": ""}
-    if fault.without == "metadata":
-        return {**nameless, "has_metadata": False}
-    return {
-        **nameless,
-        "has_metadata": False,
-        "has_sandbox_status": False,
-        "sandbox_id": "",
-        "sandbox": None,
-    }
+def _shaped(event: ContainerEvent, way: Passage) -> ContainerEvent:
+    """The event as it arrives."""
+    changed: dict[str, object] = {}
+    if way.created_at != event.created_at:
+        changed["created_at"] = way.created_at
+    if way.without == "uid":
+        changed["pod_uid"] = ""
+    elif way.without:
+        changed |= {"pod_uid": "", "pod_name": "", "pod_namespace": "", "has_metadata": False}
+    if way.without == "sandbox-status":
+        changed |= {"has_sandbox_status": False, "sandbox_id": "", "sandbox": None}
+    return msgspec.structs.replace(event, **changed) if changed else event
