@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import uvloop
@@ -24,6 +25,7 @@ from app.driver import Driver
 from app.engine.engine import Engine
 from app.engine.inputs import Input, RuntimeProbed
 from app.engine.profiles import PROFILES
+from app.engine.records import Note
 from app.engine.settings import EngineSettings
 from app.errors import RuntimeUnusable
 from app.journal.journal import Journal
@@ -31,7 +33,8 @@ from app.jsonl import JsonlWriter
 from app.replay import replay
 from app.resources import check_generated
 from app.session import Session, Subject
-from app.settings import DEFAULT_SEED, SECOND, Settings
+from app.settings import SECOND, Settings
+from app.sim.library import load
 from app.sim.node import SimNode
 from app.supervisor import Supervisor
 from app.terminal import announce, plain, remark, unwritable
@@ -39,6 +42,7 @@ from app.terminal import announce, plain, remark, unwritable
 Begin = Callable[[], Awaitable[None]]
 Work = Callable[[Settings, Supervisor], Awaitable[None]]
 
+DEMO_SCENARIO = "demo"
 DEMO_TITLE = "Simulated node"
 DEMO_REASON = "made by plegscope for this demo"
 NO_STREAM = "plegscope was started with --no-stream, so it only polls."
@@ -83,23 +87,35 @@ async def watch(settings: Settings, supervisor: Supervisor) -> None:
 
 
 async def demo(settings: Settings, supervisor: Supervisor) -> None:
-    """Make a simulated node, and watch it over gRPC like any runtime."""
+    """Make a simulated node, and watch it over gRPC like any runtime.
+
+    Raises:
+        ScenarioError: there is no scenario of that name.
+    """
     clock = RealClock()
+    scenario = load(settings.scenario or DEMO_SCENARIO)
     # A unix socket's path is short, and a user's own temporary directory may not be.
     with tempfile.TemporaryDirectory(prefix="plegscope-") as folder:
         path = Path(folder) / "cri.sock"
         address = f"unix://{path}"
-        seed = DEFAULT_SEED if settings.seed is None else settings.seed
-        node, ready = SimNode(seed, clock), asyncio.Event()
+        ready = asyncio.Event()
         async with CriClient(address, clock) as client:
-            parts = Parts(settings, supervisor, client, clock)
+            parts = Parts(settings, supervisor, client, clock, scenario.engine)
+            node = SimNode(
+                scenario,
+                clock,
+                seed=settings.seed,
+                tell=parts.note,
+                endless=not settings.scenario,
+            )
             parts.journal.subscribe(node.on_record)
             supervisor.add("simulated node", lambda: node.run(path, parts.feed, ready))
 
             async def begin() -> None:
                 await ready.wait()
                 first = await parts.probe(address)
-                title = f"{DEMO_TITLE}, seed {seed}"
+                played = f", scenario {scenario.name}" if settings.scenario else ""
+                title = f"{DEMO_TITLE}{played}, seed {node.seed}"
                 parts.begin(Subject(title, True, address, DEMO_REASON), first)
 
             await parts.run(begin)
@@ -109,9 +125,15 @@ class Parts:
     """What every session has, wired together once it is known who answers."""
 
     def __init__(
-        self, settings: Settings, supervisor: Supervisor, client: CriClient, clock: RealClock
+        self,
+        settings: Settings,
+        supervisor: Supervisor,
+        client: CriClient,
+        clock: RealClock,
+        engine: EngineSettings | None = None,
     ) -> None:
         self._settings = settings
+        self._engine = engine or EngineSettings()
         self._supervisor = supervisor
         self._client = client
         self._clock = clock
@@ -137,6 +159,11 @@ class Parts:
         if self._driver is not None:
             self._driver.feed(happened)
 
+    def note(self, level: Literal["info", "warning"], text: str) -> None:
+        """Put a sentence on the timeline."""
+        t, wall = self._clock.mono(), self._clock.wall()
+        self.journal.append(Note(t=t, wall=wall, level=level, text=text))
+
     async def run(self, begin: Begin) -> None:
         """Run the session; ``begin`` is to call the method of this name."""
         try:
@@ -158,7 +185,8 @@ class Parts:
         )
         # Chance enters here: the jitter of the reconnect backoff.
         chance = random.Random(secrets.randbits(64))  # noqa: S311  (jitter is no secret)
-        engine = Engine(EngineSettings(profile=settings.profile), chance)
+        chosen = msgspec.structs.replace(self._engine, profile=settings.profile)
+        engine = Engine(chosen, chance)
         driver = Driver(engine, source, self.journal, clock)
         self._driver = driver
         session = Session(subject, driver, self.journal, self._client, clock)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from app import __version__, terminal
-from app.errors import PlegscopeError, SettingsError
+from app.errors import PlegscopeError, SettingsError, where
 from app.settings import SETTINGS, Setting, Settings
 
 if TYPE_CHECKING:
@@ -27,6 +27,11 @@ examples:
   plegscope demo                    open the dashboard on a simulated node
   plegscope demo --port 0           take any free port
   plegscope demo --seed 42          another node, the same each time
+  plegscope demo --scenario runtime-restart
+                                    the runtime goes away and comes back, in real time
+
+A scenario's faults are told on the timeline as they begin and end. Once its time is over nothing
+goes wrong any more, and the node runs on.
 """
 
 _WATCH_EXAMPLES = """\
@@ -180,9 +185,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(argv)
     except PlegscopeError as error:
         terminal.complain(error)
-        return 1
+    except OSError as error:
+        # Where it matters there is a sentence of its own; a system has more ways to refuse.
+        terminal.complain(
+            f"The system refused what plegscope needs: {error}. Allow it, or make room, "
+            "and start plegscope again."
+        )
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        terminal.complain(
+            f"plegscope stopped working: {where(error)}. This is a fault of plegscope: "
+            "please report it with this line."
+        )
+    return 1
 
 
 def _run(argv: Sequence[str] | None) -> int:

@@ -83,15 +83,11 @@ def parse_profile(text: str) -> str:
     return text
 
 
-DEFAULT_SEED = 7
-"""Of the demo's node."""
-
-
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What one session runs with.
 
     ``duration_ns`` 0 means until it is stopped, or as long as the scenario says. ``seed`` None:
-    the scenario's own, or that of the demo's node.
+    the scenario's own. ``scenario`` empty: that of the demo.
     """
 
     host: str = "127.0.0.1"
@@ -139,6 +135,15 @@ SETTINGS: tuple[Setting, ...] = (
         "name of a scenario (`plegscope scenarios` lists them), or path of a scenario file",
         ("simulate",),
         "SCENARIO",
+        str,
+    ),
+    Setting(
+        "--scenario",
+        "scenario",
+        "what the node plays, with its faults: name of a scenario (`plegscope scenarios` lists "
+        "them), or path of a scenario file (default: an ordinary node, without faults)",
+        ("demo",),
+        "NAME",
         str,
     ),
     Setting(
@@ -203,7 +208,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--seed",
         "seed",
         "seed of the simulated node: the same seed plays the same workloads (default: the "
-        "scenario's own; 7 for the demo)",
+        "scenario's own, which is 7 unless it says otherwise)",
         ("demo", "simulate"),
         "N",
         parse_seed,

@@ -1,11 +1,13 @@
 """The command line: what it understands, and that nobody ever sees a traceback."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import app.assembly
 from app import __version__
 from app.cli import COMMANDS, build_parser, main, settings_from
 from app.errors import SettingsError
@@ -55,6 +57,41 @@ def test_a_bad_value_ends_with_a_sentence_and_exit_code_1(
     error = capsys.readouterr().err
     assert error.startswith("plegscope: --port:")
     assert "Traceback" not in error
+
+
+def test_the_demo_plays_a_scenario_and_lists_them_for_who_names_another(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    settings = settings_from(build_parser().parse_args(["demo", "--scenario", "churn"]))
+    assert settings.scenario == "churn"
+    assert main(["demo", "--port", "0", "--no-browser", "--scenario", "chrun"]) == 1
+    error = capsys.readouterr().err
+    assert "'chrun' is neither a scenario nor a file: choose one of churn, " in error
+    assert "runtime-restart" in error
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(28, "No space left on device", "/tmp/x"), r"No space left on device: '/tmp/x'"),
+        (ValueError("odd\x1b[2J"), r"stopped working: ValueError in fail, line \d+: odd\\x1b\[2J"),
+        (ExceptionGroup("many", [KeyError("a"), KeyError("b")]), "stopped working: KeyError: 'a'"),
+    ],
+)
+def test_whatever_goes_wrong_is_told_on_one_line(
+    error: Exception, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_given: object) -> None:
+        raise error
+
+    monkeypatch.setattr(app.assembly, "run", fail)
+    assert main(["demo"]) == 1
+    told = capsys.readouterr().err
+    assert re.search(said, told)
+    assert told.startswith("plegscope: ")
+    assert told.endswith(".\n")
+    assert told.count("\n") == 1
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

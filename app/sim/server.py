@@ -3,8 +3,9 @@
 Serves ``/runtime.v1.RuntimeService/`` with the RPCs that read; those that change a node are
 UNIMPLEMENTED, since the only kubelet here is the simulated one. Any CRI client may connect.
 
-Two hooks per method are the seam for slow and failing runtimes: ``latency`` is awaited before a
-call is answered (or a stream opened), ``fault`` may name the error that it ends with instead.
+Three hooks are the seam for slow and failing runtimes: ``latency`` is awaited before a call is
+answered (or a stream opened), ``fault`` may name the error that it ends with instead, and ``lag``
+is awaited before an answer that was made (or an event) is sent.
 """
 
 import contextlib
@@ -19,7 +20,7 @@ from google.protobuf.message import Message
 from app.cri.pb import cri_pb2 as pb
 from app.errors import EndpointError
 from app.sim import messages
-from app.sim.events import EventHub, OverrunError
+from app.sim.events import EventHub, OverrunError, StreamEndedError
 from app.sim.objects import ContainerFilter, ContainerState, SandboxFilter, SandboxState
 from app.sim.world import NotFoundError, World
 
@@ -44,20 +45,24 @@ class Fault(msgspec.Struct, frozen=True):
     details: str
 
 
-async def no_latency(_method: str) -> None:
+async def no_latency(_method: str, _item_id: str) -> None:
     """The default: answer at once."""
 
 
-def no_fault(_method: str) -> Fault | None:
+def no_fault(_method: str, _item_id: str) -> Fault | None:
     """The default: answer well."""
     return None
 
 
-class CriServer:
-    """Serves one world on one socket.
+Latency = Callable[[str, str], Awaitable[None]]
+Failing = Callable[[str, str], Fault | None]
 
-    ``latency(method)`` and ``fault(method)`` take the CRI method's name, such as
-    ``ListPodSandbox``.
+
+class CriServer:
+    """Serves one world on one socket; may be started again after it was stopped.
+
+    ``latency``, ``fault`` and ``lag`` take the CRI method's name, such as ``ListPodSandbox``, and
+    the id of the sandbox or container that is asked for (empty: of none).
     """
 
     def __init__(
@@ -65,14 +70,21 @@ class CriServer:
         world: World,
         hub: EventHub,
         *,
-        latency: Callable[[str], Awaitable[None]] = no_latency,
-        fault: Callable[[str], Fault | None] = no_fault,
+        latency: Latency = no_latency,
+        fault: Failing = no_fault,
+        lag: Latency = no_latency,
     ) -> None:
         self._world = world
         self._hub = hub
         self._latency = latency
         self._fault = fault
+        self._lag = lag
         self._server: grpc.aio.Server | None = None
+
+    @property
+    def listening(self) -> bool:
+        """Whether it was started and not stopped since."""
+        return self._server is not None
 
     async def start(self, socket_path: Path) -> None:
         """Listen; answers from now on. The socket is for this user only.
@@ -154,13 +166,19 @@ class CriServer:
 
         The client's deadline and cancellation end this call by themselves.
         """
-        await self._before("GetContainerEvents", context)
+        method = "GetContainerEvents"
+        await self._before(method, "", context)
         with self._hub.subscribe() as subscriber:
             try:
                 while True:
-                    await context.write(await subscriber.take())
+                    message = await subscriber.take()
+                    await self._lag(method, "")
+                    await context.write(message)
             except OverrunError as overrun:
                 await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, str(overrun))
+            except StreamEndedError as ended:
+                if ended.end.code is not grpc.StatusCode.OK:
+                    await context.abort(ended.end.code, ended.end.details)
 
     # ---------------------------------------------------------------------- plumbing
 
@@ -192,19 +210,29 @@ class CriServer:
         self, method: str, answer: Callable[[Any], Message]
     ) -> Callable[[Any, Context], Awaitable[Message]]:
         async def call(request: Any, context: Context) -> Message:
-            await self._before(method, context)
+            item_id = _asked_for(request)
+            await self._before(method, item_id, context)
             try:
-                return answer(request)
+                made = answer(request)
+                await self._lag(method, item_id)
+                return made
             except NotFoundError as error:
                 await context.abort(grpc.StatusCode.NOT_FOUND, str(error))
 
         return call
 
-    async def _before(self, method: str, context: Context) -> None:
-        await self._latency(method)
-        fault = self._fault(method)
+    async def _before(self, method: str, item_id: str, context: Context) -> None:
+        await self._latency(method, item_id)
+        fault = self._fault(method, item_id)
         if fault is not None:
             await context.abort(fault.code, fault.details)
+
+
+def _asked_for(request: Message) -> str:
+    """The id of the one sandbox or container that is asked for; empty for a list."""
+    if isinstance(request, pb.PodSandboxStatusRequest):
+        return request.pod_sandbox_id
+    return request.container_id if isinstance(request, pb.ContainerStatusRequest) else ""
 
 
 def _no_socket(socket_path: Path) -> str:

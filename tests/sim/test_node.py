@@ -19,9 +19,11 @@ from app.engine.records import Lifecycle, PodCached, RelistFinished
 from app.errors import EndpointError
 from app.sim.agenda import VirtualClock
 from app.sim.flavour import MS, SECOND
-from app.sim.node import NodeSettings, Pacer, RealPacer, SimNode
+from app.sim.library import load
+from app.sim.node import LEAD_NS, RealPacer, SimNode
 from app.sim.pods import ERROR
 from app.sim.rows import container_status, sandbox_status
+from app.sim.scenario import Scenario
 from app.sim.script import (
     Action,
     AddPod,
@@ -38,10 +40,13 @@ from tests.sim.plan import Plan
 
 TIMEOUT = 20.0
 AT_ONCE = (0, MS)
-QUICK = NodeSettings(
-    workers=WorkerSettings(timings=Timings(**dict.fromkeys(Timings.__struct_fields__, AT_ONCE))),
-    lead_ns=0,
-)
+QUICK = WorkerSettings(timings=Timings(**dict.fromkeys(Timings.__struct_fields__, AT_ONCE)))
+
+
+def scenario(*workloads: Workload, workers: WorkerSettings = QUICK, **more: Any) -> Scenario:
+    return Scenario(
+        name="test", title="A test", shows="It.", workloads=workloads, workers=workers, **more
+    )
 
 
 class Leaping:
@@ -138,13 +143,14 @@ class Running:
 @asynccontextmanager
 async def running(
     path: Path,
-    workload: list[Workload] | None,
+    played: Scenario,
     clock: Clock | None = None,
-    settings: NodeSettings = QUICK,
-    pacer: Pacer | None = None,
+    *,
+    lead_ns: int = 0,
+    **more: Any,
 ) -> AsyncIterator[Running]:
     clock = clock or RealClock()
-    node = SimNode(7, clock, workload, settings=settings, pacer=pacer)
+    node = SimNode(played, clock, lead_ns=lead_ns, **more)
     run = Running(node, path, clock)
     async with asyncio.TaskGroup() as tasks:
         task = tasks.create_task(node.run(path, run.inputs.append, run.ready))
@@ -174,7 +180,7 @@ def path(tmp_path: Path) -> Path:
 async def test_a_client_of_its_own_sees_a_container_die_and_come_back(path: Path) -> None:
     pod = order()
     plan = Plan((pod,), ((50 * MS, EndContainer(pod.uid, "app", ERROR)),))
-    async with running(path, [plan]) as run, events(path) as stream:
+    async with running(path, scenario(plan)) as run, events(path) as stream:
         heard = [await stream.read()]
         stop = heard[0]
         assert stop.container_event_type == pb.CONTAINER_STOPPED_EVENT
@@ -197,7 +203,7 @@ async def test_a_client_of_its_own_sees_a_container_die_and_come_back(path: Path
 
 async def test_nothing_is_fed_from_within_on_record(path: Path) -> None:
     pod = order()
-    async with running(path, [Plan((pod,))]) as run:
+    async with running(path, scenario(Plan((pod,)))) as run:
         container = run.node.world.pod_containers(pod.uid)[0]
         run.relist(pod.uid)
         run.died(pod.uid, container.id)
@@ -206,7 +212,7 @@ async def test_nothing_is_fed_from_within_on_record(path: Path) -> None:
 
 
 async def test_the_demos_node_lists_its_residents_from_the_first_moment(path: Path) -> None:
-    async with running(path, None, settings=NodeSettings()) as run:
+    async with running(path, load("demo"), lead_ns=LEAD_NS) as run:
         pods = await run.call(
             "ListPodSandbox", pb.ListPodSandboxRequest(), pb.ListPodSandboxResponse
         )
@@ -221,7 +227,7 @@ async def test_the_demos_node_lists_its_residents_from_the_first_moment(path: Pa
 
 
 async def test_residents_come_without_events(path: Path) -> None:
-    async with running(path, [Plan((order(),))]), events(path, within=0.2) as stream:
+    async with running(path, scenario(Plan((order(),)))), events(path, within=0.2) as stream:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await stream.read()
         assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
@@ -242,7 +248,7 @@ async def test_an_hour_under_a_clock_that_leaps_takes_no_hour(path: Path) -> Non
         ),
     )
     began = time.monotonic()
-    async with running(path, [plan], clock, pacer=Leaping(clock)) as run:
+    async with running(path, scenario(plan), clock, pacer=Leaping(clock)) as run:
         run.relist(pods[0].uid)
         await run.until(lambda: clock.mono() > 3000 * SECOND)
         world = run.node.world
@@ -257,7 +263,7 @@ async def test_an_hour_under_a_clock_that_leaps_takes_no_hour(path: Path) -> Non
 async def test_the_real_clock_paces_the_script(path: Path) -> None:
     plan = Plan((), tuple((20 * MS, AddPod(order(f"p{number}"))) for number in range(5)))
     clock = RealClock()
-    async with running(path, [plan], clock) as run:
+    async with running(path, scenario(plan), clock) as run:
         await run.until(lambda: len(run.node.workers.pods) == 5)
         assert 100 * MS <= clock.mono() < 10 * SECOND
 
@@ -290,7 +296,7 @@ async def test_the_pacer_gives_way_even_when_nothing_is_to_be_waited_for() -> No
 
 
 async def test_it_ends_cleanly_and_takes_its_socket_away(path: Path) -> None:
-    async with running(path, None, settings=NodeSettings()) as run:
+    async with running(path, load("demo"), lead_ns=LEAD_NS) as run:
         mode = await asyncio.to_thread(lambda: path.stat().st_mode)
         assert stat.S_ISSOCK(mode)
         fed = len(run.inputs)
@@ -301,11 +307,9 @@ async def test_it_ends_cleanly_and_takes_its_socket_away(path: Path) -> None:
 
 async def test_a_sync_in_progress_at_the_end_feeds_nothing_more(path: Path) -> None:
     pod = order()
-    slow = NodeSettings(
-        workers=WorkerSettings(timings=Timings(prepare=(60 * SECOND, 60 * SECOND))), lead_ns=0
-    )
+    slow = WorkerSettings(timings=Timings(prepare=(60 * SECOND, 60 * SECOND)))
     plan = Plan((order("other"),), ((0, AddPod(pod)),))
-    async with running(path, [plan], settings=slow) as run:
+    async with running(path, scenario(plan, workers=slow)) as run:
         run.relist("uid-other")
         await run.until(lambda: any(isinstance(one, SyncStarted) for one in run.inputs))
     assert not any(isinstance(one, SyncEnded) for one in run.inputs)
@@ -314,7 +318,7 @@ async def test_a_sync_in_progress_at_the_end_feeds_nothing_more(path: Path) -> N
 async def test_a_place_where_no_socket_can_be_made_is_an_error_and_leaves_nothing(
     tmp_path: Path,
 ) -> None:
-    node = SimNode(1, RealClock(), [])
+    node = SimNode(scenario(), RealClock())
     ready = asyncio.Event()
     with pytest.raises(EndpointError, match="cannot make its socket"):
         await node.run(tmp_path / "nowhere" / "node.sock", lambda _: None, ready)
@@ -326,17 +330,17 @@ async def test_a_mistake_in_a_call_ends_the_node_loudly(path: Path) -> None:
     class Unheard(Action, frozen=True, tag="unheard"):
         """No node carries this out."""
 
-    node = SimNode(1, RealClock(), [Plan((), ((0, Unheard()),))], settings=QUICK)
+    node = SimNode(scenario(Plan((), ((0, Unheard()),))), RealClock(), lead_ns=0)
     with pytest.raises(ExceptionGroup) as caught:
         await asyncio.wait_for(node.run(path, lambda _: None, asyncio.Event()), TIMEOUT)
     assert isinstance(caught.value.exceptions[0], TypeError)
     assert not await asyncio.to_thread(path.exists)
 
 
-def test_the_demos_workloads_are_the_default() -> None:
-    from app.sim.catalogue import default_node
-
-    node = SimNode(7, RealClock())
-    script = Script(7, default_node())
-    assert node.seed == 7
+def test_the_seed_is_the_scenarios_own_unless_told() -> None:
+    demo = load("demo")
+    assert SimNode(demo, RealClock()).seed == demo.seed == 7
+    node = SimNode(demo, RealClock(), seed=42)
+    script = Script(42, demo.workloads)
+    assert node.seed == 42
     assert list(islice(node.script.steps(), 20)) == list(islice(script.steps(), 20))

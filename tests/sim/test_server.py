@@ -324,7 +324,7 @@ async def test_latency_is_awaited_per_method(tmp_path: Path) -> None:
     gate = asyncio.Event()
     asked: list[str] = []
 
-    async def latency(method: str) -> None:
+    async def latency(method: str, _item_id: str) -> None:
         asked.append(method)
         if method == "ListContainers":
             await gate.wait()
@@ -340,7 +340,7 @@ async def test_latency_is_awaited_per_method(tmp_path: Path) -> None:
 
 
 async def test_a_hung_call_ends_by_the_clients_deadline(tmp_path: Path) -> None:
-    async def latency(_method: str) -> None:
+    async def latency(_method: str, _item_id: str) -> None:
         await asyncio.Event().wait()
 
     async with serving(tmp_path / "cri.sock", latency=latency) as node, node.client() as client:
@@ -350,7 +350,7 @@ async def test_a_hung_call_ends_by_the_clients_deadline(tmp_path: Path) -> None:
 
 
 async def test_a_fault_is_what_the_client_gets(tmp_path: Path) -> None:
-    def fault(method: str) -> Fault | None:
+    def fault(method: str, _item_id: str) -> Fault | None:
         if method in {"ListContainers", "GetContainerEvents"}:
             return Fault(grpc.StatusCode.UNAVAILABLE, "out of order")
         return None
