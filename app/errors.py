@@ -14,6 +14,8 @@ Each message is a sentence or two and ends with what to do. The command line pri
 with exit code 1; no traceback reaches a user.
 """
 
+import traceback
+
 
 class PlegscopeError(Exception):
     """The root of the tree: a sentence for people that ends with what to do."""
@@ -49,3 +51,12 @@ class OutputError(PlegscopeError):
 
 class InstallationError(PlegscopeError):
     """A file that belongs to plegscope (generated code, assets, templates) is not there."""
+
+
+def where(error: BaseException) -> str:
+    """A fault of ours on one line: what, in which function and line; of a group its first."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" in {frames[-1].name}, line {frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{place}: {error}"

@@ -5,10 +5,9 @@ the session with a sentence, instead of leaving a dashboard that has quietly gon
 """
 
 import asyncio
-import traceback
 from collections.abc import Awaitable, Callable
 
-from app.errors import PlegscopeError
+from app.errors import PlegscopeError, where
 
 Work = Callable[[], Awaitable[None]]
 
@@ -85,12 +84,7 @@ class Supervisor:
         if isinstance(error, PlegscopeError):
             self._end(name, str(error), error)
             return
-        root: BaseException = error
-        while isinstance(root, BaseExceptionGroup):
-            root = root.exceptions[0]
-        frames = traceback.extract_tb(root.__traceback__)
-        where = f" in {frames[-1].name}, line {frames[-1].lineno}" if frames else ""
-        self._end(name, f"{type(root).__name__}{where}: {root}", None)
+        self._end(name, where(error), None)
 
     def _end(self, name: str, detail: str, error: PlegscopeError | None) -> None:
         self.tell(f"plegscope's {name} stopped working ({detail}).")

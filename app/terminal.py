@@ -72,7 +72,7 @@ def remark(text: str) -> None:
         discard(sys.stderr.buffer)
 
 
-def complain(error: Exception) -> None:
+def complain(error: Exception | str) -> None:
     """Write an error, in one line, to standard error."""
     remark(f"plegscope: {plain(str(error))}\n")
 

@@ -99,7 +99,13 @@ def parse_endpoint(text: str) -> Path:
     raw = rest if colon else value.removeprefix("unix:")
     if not raw or "\0" in raw or (colon and not raw.startswith("/")):
         raise EndpointError(f"{_shown(value)} names no socket. {USE_FLAG}")
-    path = Path(raw).absolute()
+    try:
+        path = Path(raw).absolute()
+    except OSError as error:
+        raise EndpointError(
+            f"{_shown(raw)} cannot be found from here: the present directory is gone "
+            f"({error.strerror}). Give the whole path, from / on."
+        ) from None
     if len(os.fsencode(path)) > MAX_PATH:
         raise EndpointError(
             f"The path {_shown(raw)} is longer than the {MAX_PATH} bytes a socket's path may have. "

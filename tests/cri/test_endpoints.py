@@ -300,3 +300,13 @@ def test_a_missing_file_matters_only_when_it_was_named(node: Node) -> None:
 def test_a_hostile_file_does_not_reach_the_terminal(node: Node) -> None:
     node.config.write_text("runtime-endpoint: tcp://\x1b[2J\n")
     assert "\x1b" not in refusal(node)
+
+
+def test_a_relative_path_from_a_directory_that_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(EndpointError, match=r"cri.sock cannot be found .* Give the whole path"):
+        parse_endpoint("cri.sock")
