@@ -2,7 +2,8 @@
 
 from collections.abc import Set
 
-from tests.engine.oracle import WORDS, Oracle
+from tests.engine.facts import WORDS
+from tests.engine.oracle import Oracle
 from tests.engine.play import Stage
 
 

@@ -19,8 +19,9 @@ from app.engine.model import ContainerEvent, RelistSource, RuntimeState
 from app.engine.records import RelistFinished
 from app.engine.settings import EngineSettings
 from tests.engine.convergence import converged
+from tests.engine.facts import LIE, WORDS
 from tests.engine.node import Item
-from tests.engine.oracle import LIE, WORDS, Oracle
+from tests.engine.oracle import Oracle
 from tests.engine.play import MS, SECOND, Dice, Stage, StreamPlan, container_event, of
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ each pod as plain dicts, works out what each listing should have brought, and ob
 state, so what it ends with must be what the engine ends with.
 """
 
-from collections import Counter, deque
+from collections import deque
 
 from app.engine.effects import CancelWake, CloseStream, Effect, InspectPod, ListPods
 from app.engine.inputs import (
@@ -21,7 +21,6 @@ from app.engine.inputs import (
     SyncEnded,
     SyncStarted,
 )
-from app.engine.model import Observation
 from app.engine.outbox import Outputs
 from app.engine.records import (
     ContainerEventSeen,
@@ -40,54 +39,10 @@ from app.engine.records import (
 )
 from app.engine.settings import EngineSettings
 from app.engine.state import EngineState
+from tests.engine.facts import LIE, WORDS, Relist, Rows, expected_types
+from tests.engine.requestoracle import RequestOracle
 from tests.engine.stoporacle import StopOracle
 from tests.engine.streamoracle import StreamOracle
-
-LIE = 4242
-"""The exit code that events of a random play claim; no container ever has it."""
-
-WORDS = {
-    "created": "unknown",
-    "running": "running",
-    "exited": "exited",
-    "unknown": "unknown",
-    "ready": "running",
-    "notready": "exited",
-}
-
-ENDED = {"executed", "skipped", "coalesced", "dropped", "cancelled"}
-
-Rows = dict[str, Observation]
-
-
-def expected_types(old: str, new: str) -> list[str]:
-    """What a change of one item is called, written from the facts and not from the table."""
-    if new == "running":
-        return ["ContainerStarted"]
-    if new == "exited":
-        return ["ContainerDied"]
-    if new == "unknown":
-        return ["ContainerChanged"]
-    return ["ContainerRemoved"] if old == "exited" else ["ContainerDied", "ContainerRemoved"]
-
-
-class Relist:
-    """A relist in progress, as its records and the answers to its calls tell."""
-
-    def __init__(self, record: RelistStarted, step: int) -> None:
-        self.number = record.relist
-        self.scope = record.scope
-        self.source = record.source
-        self.uid = record.uid
-        self.request = record.request
-        self.t = record.t
-        self.step = step
-        self.listing: dict[str, Rows] | None = None
-        self.inspecting: InspectPod | None = None
-        self.by_mark = False
-        self.failed: set[str] = set()
-        self.withheld: set[str] = set()
-        """Pods that surely were: something of them is still to be published."""
 
 
 class Oracle:
@@ -112,16 +67,6 @@ class Oracle:
         """In which step a hold of a pod last began or ended."""
         self.relist: Relist | None = None
         self.expected: list[tuple[str, str, str]] = []
-        self.requests: dict[int, str] = {}
-        self.request_uid: dict[int, str] = {}
-        self.enqueued: dict[int, int] = {}
-        self.ever_queued: set[int] = set()
-        self._in_state: dict[str, dict[int, None]] = {}
-        """Requests by what became of them; those queued in the order of the queue."""
-        self._queued_of: Counter[str] = Counter()
-        self._put_back: int | None = None
-        """The request of a targeted relist that ended in this step and withheld its pod."""
-        self.good: Relist | None = None
         self.whole = False
         self.took: deque[int] = deque(maxlen=3)
         self.pause = settings.period_ns
@@ -131,6 +76,7 @@ class Oracle:
         self.events = 0
         self.situations: set[str] = set()
         self.stream = StreamOracle(settings, self._reach)
+        self.requests = RequestOracle(settings, self.holds, self.touched, self._reach)
         self.stops = StopOracle(settings.stops_kept, self._reach)
         self._was_held = False
 
@@ -141,7 +87,7 @@ class Oracle:
         self.step += 1
         self.t = max(self.t, happened.t)
         was_running = self.running
-        self._put_back = None
+        self.requests.begin(self.t)
         self._take_in(happened)
         if isinstance(happened, StreamEvent):
             self._event(happened, outputs)
@@ -152,15 +98,15 @@ class Oracle:
             self._note(effect)
         self.stream.watch(happened, outputs, self.t)
         self._holds_kept(happened)
-        self._put_back_kept()
+        self.requests.put_back_kept()
         if not self.running:
             allowed = (CloseStream, CancelWake) if was_running else ()
             assert all(isinstance(effect, allowed) for effect in outputs.effects), outputs.effects
-            assert not self.waiting(), "nothing waits after the end"
+            assert not self.requests.waiting(), "nothing waits after the end"
         if self.running and self.relist is None:
             assert self.due is not None
             assert self.due >= self.t, "an overdue global relist has begun"
-            assert not self.count("queued"), "a request that may run has begun"
+            assert not self.requests.count("queued"), "a request that may run has begun"
 
     def _take_in(self, happened: Input) -> None:
         match happened:
@@ -214,7 +160,7 @@ class Oracle:
             self.listed[row.pod_uid] = None
             relist.listing.setdefault(row.pod_uid, {})[row.id] = row
         if relist.scope == "global":
-            self.good = relist
+            self.requests.good = relist
             self.stops.listed(relist.listing, self.published, relist.t)
             self._paced(sum(cost.duration_ns for cost in answer.calls))
 
@@ -245,15 +191,9 @@ class Oracle:
 
     def _holds_kept(self, happened: Input) -> None:
         """Nothing of a held pod stands in the queue; after a hold one request at most does."""
-        queued = self._queued_of
-        assert not any(queued[uid] for uid in self.holds), "what a held pod wants stands nowhere"
-        assert all(self.request_uid[number] in self.holds for number in self.of_state("held"))
+        self.requests.holds_kept()
         if isinstance(happened, SyncEnded) and self._was_held:
-            assert queued[happened.uid] <= 1, "one relist after the release"
-
-    def _put_back_kept(self) -> None:
-        if self._put_back is not None:
-            assert self.requests[self._put_back] != "executed", "a withheld request waits on"
+            assert self.requests.queued_of[happened.uid] <= 1, "one relist after the release"
 
     # Records
 
@@ -273,9 +213,11 @@ class Oracle:
             case Lifecycle():
                 self._lifecycle(record)
             case RequestMade():
-                self._request_made(record)
+                assert self.on_demand
+                self.requests.made(record)
             case RequestMoved():
-                self._request_moved(record)
+                assert record.outcome != "cancelled" or not self.running
+                self.requests.moved(record)
             case EventIgnored():
                 self.events += 1
                 self._reach(record.reason)
@@ -314,12 +256,7 @@ class Oracle:
         else:
             assert self.due > self.t, "a due global relist goes first"
             assert record.uid not in self.holds, "a held pod is not relisted"
-            assert record.request is not None
-            assert record.request == self.of_state("queued")[0], "the oldest request first"
-            assert record.uid is not None
-            assert self.request_uid[record.request] == record.uid
-            assert not self._surely_covered(record.request), "a covered request is skipped"
-            self._move(record.request, "running")
+            self.requests.started(record)
         self.relist = Relist(record, self.step)
 
     def _relist_finished(self, record: RelistFinished) -> None:
@@ -337,10 +274,8 @@ class Oracle:
             self.whole |= relist.scope == "global"
         self.relist = None
         self.ended_t = self.t
-        if relist.request is not None and self.requests[relist.request] == "running":
-            self._move(relist.request, "executed")
-            if record.withheld:
-                self._put_back = relist.request
+        if relist.request is not None:
+            self.requests.finished(relist.request, withheld=record.withheld > 0)
         if relist.scope == "global" and self.running:
             self.due = self.t + self.pause
         outcome = "ok" if record.ok else "failed"
@@ -456,100 +391,6 @@ class Oracle:
                 found.append((item_id, before, after))
         return found
 
-    # Requests
-
-    def _request_made(self, record: RequestMade) -> None:
-        assert self.on_demand
-        assert record.request not in self.requests
-        assert record.outcome in ("queued", "held", "coalesced", "dropped")
-        self.request_uid[record.request] = record.uid
-        self._place(record.request, record.outcome)
-        self._reach(f"request {record.outcome}")
-        assert record.depth == self.count("queued")
-
-    def _request_moved(self, record: RequestMoved) -> None:
-        number, was = record.request, self.requests[record.request]
-        assert self.request_uid[number] == record.uid
-        self._reach(f"{was} {record.outcome}")
-        match record.outcome:
-            case "held":
-                assert was in ("queued", "executed")
-                self._place(number, "held")
-            case "released":
-                assert was == "held"
-                self._place(number, "queued")
-            case "queued":
-                assert was == "executed", "a withheld relist's request waits again"
-                self._place(number, "queued")
-            case "coalesced":
-                assert was in ("queued", "executed")
-                self._place(number, "coalesced")
-            case "dropped":
-                assert was in ("held", "executed")
-                self._place(number, "dropped")
-            case "skipped":
-                self._skipped(record, was)
-            case "cancelled":
-                assert was in ("queued", "held", "running")
-                assert not self.running
-                self._move(number, "cancelled")
-        if was == "executed":
-            assert number == self._put_back, "only a withheld relist's request waits on"
-        assert record.depth == self.count("queued")
-
-    def _place(self, number: int, outcome: str) -> None:
-        uid = self.request_uid[number]
-        held_already = [n for n in self.of_state("held") if self.request_uid[n] == uid]
-        if uid in self.holds:
-            assert outcome == ("coalesced" if held_already else "held")
-        elif outcome == "coalesced":
-            assert self._queued_of[uid]
-            assert number in self.requests, "outside a hold no new request is merged"
-        else:
-            assert outcome == (
-                "dropped" if self.count("queued") >= self.settings.queue_capacity else "queued"
-            )
-        self._move(number, outcome)
-        if outcome == "queued":
-            self.enqueued[number] = self.t
-            self.ever_queued.add(number)
-
-    def _skipped(self, record: RequestMoved, was: str) -> None:
-        assert was == "queued"
-        assert record.request == self.of_state("queued")[0], "the oldest request first"
-        assert self.good is not None
-        assert record.relist == self.good.number
-        assert self.enqueued[record.request] <= self.good.t, "covered by a newer global relist"
-        assert record.uid not in self.good.withheld, "which did not withhold the pod"
-        self._move(record.request, "skipped")
-
-    def _surely_covered(self, number: int) -> bool:
-        """A newer global relist saw the pod of this request, and no hold came between."""
-        good = self.good
-        if good is None or self.enqueued[number] > good.t:
-            return False
-        return self.touched.get(self.request_uid[number], 0) <= good.step
-
-    def _move(self, number: int, state: str) -> None:
-        was, uid = self.requests.get(number), self.request_uid[number]
-        if was is not None:
-            del self._in_state[was][number]
-        self._in_state.setdefault(state, {})[number] = None
-        self.requests[number] = state
-        self._queued_of[uid] += (state == "queued") - (was == "queued")
-
-    def of_state(self, state: str) -> list[int]:
-        """Numbers of the requests that are in this state, in the order they came into it."""
-        return list(self._in_state.get(state, ()))
-
-    def count(self, state: str) -> int:
-        """How many requests are in this state."""
-        return len(self._in_state.get(state, ()))
-
-    def waiting(self) -> int:
-        """How many requests have not ended."""
-        return len(self.requests) - sum(self.count(one) for one in ENDED)
-
     # Effects, disturbances, situations
 
     def _note(self, effect: Effect) -> None:
@@ -585,16 +426,8 @@ class Oracle:
 
     def agrees(self, state: EngineState) -> None:
         """The engine's own account is the one that its records give."""
-        for outcome in ("executed", "skipped", "coalesced", "dropped", "cancelled", "held"):
-            assert state.requests[outcome] == self.count(outcome), outcome
-        assert state.requests["queued"] == len(self.ever_queued)
-        assert state.queue.length == self.count("queued") <= self.settings.queue_capacity
-        assert state.queue.held == self.count("held") <= len(self.holds)
-        assert state.queue.suspended == len(self.holds)
-        running = self.count("running")
+        running = self.requests.agrees(state)
         assert running == (self.relist is not None and self.relist.request is not None)
-        ended = sum(state.requests[one] for one in ENDED)
-        assert len(self.requests) == ended + state.queue.length + state.queue.held + running
         assert (state.running is not None) == (self.relist is not None)
         assert state.next_global_t == (
             None if self.relist is not None and self.relist.scope == "global" else self.due
@@ -605,12 +438,17 @@ class Oracle:
         """Health, period and threshold are what listings alone make them."""
         assert (state.period_ns, state.pace_ns) == (self.settings.period_ns, self.pause)
         assert state.health.threshold_ns == self.settings.threshold_ns
-        assert state.health.last_start_t == (None if self.good is None else self.good.t)
+        assert state.health.last_start_t == (
+            None if self.requests.good is None else self.requests.good.t
+        )
         assert state.health.healthy == self._healthy(state.t)
         self.stream.agrees(state.stream)
 
     def _healthy(self, t: int) -> bool:
-        return self.good is not None and t - self.good.t <= self.settings.threshold_ns
+        return (
+            self.requests.good is not None
+            and t - self.requests.good.t <= self.settings.threshold_ns
+        )
 
 
 def _state(rows: Rows, item_id: str) -> str:

@@ -105,7 +105,7 @@ class Life(Stage):
 
     def _watched(self, happened: Input, outputs: Outputs) -> None:
         self.steps += 1
-        queued, held = self.oracle.count("queued"), self.oracle.count("held")
+        queued, held = self.oracle.requests.count("queued"), self.oracle.requests.count("held")
         rows = self._rows()
         self.oracle.watch(happened, outputs)
         rows += self._rows() + len(self.oracle.listed)
@@ -153,7 +153,8 @@ class Life(Stage):
         if call not in self.calls or call.sight is not None:
             return
         sight = call.sight = self._look(call.effect)
-        if isinstance(sight, Sight) and doubles < self.knobs.runtime.doubled_rows:
+        doubled = doubles < self.knobs.runtime.doubled_rows and self.healed_t is None
+        if isinstance(sight, Sight) and doubled:
             self.faults["rows doubled"] += 1
             call.sight = Sight(sight.sandboxes * 2, sight.containers * 2)
 
@@ -233,7 +234,7 @@ class Life(Stage):
             patience = self.clock.t + 2 * self.settings.backoff_cap_ns + 4 * self._gap()
             self._run_until(lambda: RETRY not in self.timers(), patience)
             self._until(self.clock.t + 3 * self._gap())
-        patience = (self.oracle.count("queued") + 8) * relist + self._gap()
+        patience = (self.oracle.requests.count("queued") + 8) * relist + self._gap()
         weights = []
         for turn in range(7):
             self._next_global(self.clock.t)

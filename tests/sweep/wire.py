@@ -22,8 +22,8 @@ from app.engine.inputs import (
 )
 from app.engine.model import ContainerEvent
 from app.sim.chance import generator
+from tests.engine.facts import LIE
 from tests.engine.node import Item
-from tests.engine.oracle import LIE
 from tests.engine.play import Clock, container_event
 from tests.sweep.knobs import MS, SECOND, Wire, pause
 from tests.sweep.nature import Agenda
