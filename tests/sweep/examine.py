@@ -29,7 +29,9 @@ class Finding:
     journal: Path | None = None
 
     def __str__(self) -> str:
-        written = "" if self.journal is None else f"\n  journal: {self.journal.relative_to(ROOT)}"
+        written = ""
+        if self.journal is not None:
+            written = f"\n  look:    plegscope replay {self.journal.relative_to(ROOT)}"
         return f"{self.text}\n  repeat:  {command(self.seed, self.play)}{written}"
 
 

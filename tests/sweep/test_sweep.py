@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.records import Note
 from app.engine.requests import RequestQueue
+from app.replay import read_journal
 from tests.sweep import examine as examining
 from tests.sweep.examine import PLAYS, Tally, examine, mode_of
 from tests.sweep.knobs import Knobs
-from tests.sweep.rebuild import Reader, journal
+from tests.sweep.rebuild import journal
 from tests.sweep.run import MODES, Life
 from tests.sweep.safeguards import SAFEGUARDS, seeds_to_find
 from tests.sweep.sweep import ENOUGH, Report, pinned, sweep
@@ -78,9 +80,11 @@ def test_a_violation_is_one_line_to_repeat_and_a_journal(
     found = next(one for seed in range(50) if (one := examine(seed, "safety", tally)) is not None)
     assert f"python -m tests.sweep --seed {found.seed} --mode safety" in str(found)
     assert found.journal is not None
-    lines = found.journal.read_bytes().splitlines()
-    assert b"First difference" in lines[-1]
-    assert Reader(b"\n".join(lines)).profile
+    reading = read_journal(found.journal)  # as plegscope replay does
+    assert reading.unreadable == 0
+    note = reading.records[-1]
+    assert isinstance(note, Note)
+    assert note.text.startswith("First difference")
     assert not Report(tally).good
 
 
