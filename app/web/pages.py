@@ -11,7 +11,9 @@ WebSocket.
 import dataclasses
 import datetime as dt
 import itertools
+import re
 import signal
+import unicodedata
 import urllib.parse
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -29,6 +31,10 @@ POD_STORY = 50
 """Lifecycle events shown on a pod's page, newest first."""
 
 _NBSP = "\N{NO-BREAK SPACE}"
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+)
 
 _EXIT_WORDS = {
     0: "finished",
@@ -105,9 +111,14 @@ class Pages:
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
+            finalize=_seen,
         )
         self._env.filters.update(
-            duration=duration, wall_time=wall_time, exit_meaning=exit_meaning, pod_path=pod_path
+            duration=duration,
+            wall_time=wall_time,
+            exit_meaning=exit_meaning,
+            pod_path=pod_path,
+            first_seen=first_seen,
         )
         self._env.globals.update(version=version, stream_path=stream_path)
 
@@ -179,6 +190,20 @@ class Pages:
         html = self._env.get_template(name).render(layout=layout, page=name, **context)
         headers = {"Vary": "HX-Request", "Cache-Control": "no-store"}
         return HTMLResponse(html, status_code=status, headers=headers)
+
+
+def first_seen(*texts: str) -> str:
+    """The first text of which something can be seen: a link without letters cannot be followed."""
+    for text in texts:
+        if any(unicodedata.category(one)[0] not in "CMZ" for one in text):
+            return text
+    return "(a name that cannot be seen)"
+
+
+def _seen(value: object) -> object:
+    """A value that a page shows. Characters that cannot be seen, or that turn the order of others
+    round, are shown as a replacement character, as ``dom.js`` does."""
+    return _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", value) if type(value) is str else value
 
 
 def pod_path(uid: str) -> str:

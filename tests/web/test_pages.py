@@ -316,6 +316,44 @@ async def test_hostile_names_are_text(furnished: Browser) -> None:
         assert all(attrs.get("src") for attrs in page.all("script"))
 
 
+UNSEEN = "\x1b[2J\u202egnp.exe\0\u200b\ufeff\u2066"
+
+
+async def test_what_cannot_be_seen_or_turns_the_order_round_is_replaced(browser: Browser) -> None:
+    status = container(name=UNSEEN, message=UNSEEN, image=UNSEEN, reason=UNSEEN)
+    browser.node.pods = [pod("b" + UNSEEN, name=UNSEEN, namespace=UNSEEN, containers=(status,))]
+    browser.node.state = session(title=UNSEEN, endpoint_reason=UNSEEN)
+    listed = await browser.get("/pods")
+    (link,) = [a["href"] or "" for a in listed.all("a") if "/pods/" in (a["href"] or "")]
+    for page in (listed, await browser.get(link), await browser.get("/about")):
+        assert "�[2J�gnp.exe����" in page.text
+        assert not set(UNSEEN) & set(page.text) - set("[2Jgnp.exe")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("", "uid-1"),
+        (" \t\u3000", "uid-1"),
+        ("\u200b\u2060", "uid-1"),
+        ("\u0301\u0301", "uid-1"),
+        (".", "."),
+    ],
+)
+async def test_a_name_without_a_letter_gives_way_to_the_uid(
+    name: str, shown: str, browser: Browser
+) -> None:
+    browser.node.pods = [pod("uid-1", name=name)]
+    rows = (await browser.get("/pods")).words
+    assert f"Note {shown} shop" in rows
+    assert (await browser.get("/pods/uid-1")).words.count(f"{shown} shop") == 1
+
+
+async def test_a_pod_of_which_nothing_can_be_seen_still_has_a_link(browser: Browser) -> None:
+    browser.node.pods = [pod("\u200b", name=" ")]
+    assert "(a name that cannot be seen)" in (await browser.get("/pods")).text
+
+
 async def test_a_pods_link_survives_any_uid(browser: Browser) -> None:
     odd = "a/b?c#d&e é"
     browser.node.pods = [pod(odd)]
