@@ -17,6 +17,8 @@ The characters below U+0020 are escaped in any JSON."""
 
 KEPT = 20_000
 """Lines that may wait for a slow reader; beyond it the oldest are given up and counted."""
+KEPT_BYTES = 32 * 1024 * 1024
+"""Bytes that they may have; one line may wait in any case."""
 
 
 class JsonlWriter:
@@ -32,6 +34,7 @@ class JsonlWriter:
         self._out = out
         self._on_closed = on_closed
         self._lines: deque[bytes] = deque()
+        self._bytes = 0
         self._lost = 0
         self._lost_from = 0
         self._ready = threading.Condition()
@@ -45,13 +48,17 @@ class JsonlWriter:
         """Queue one record; returns at once."""
         line = self._line(record)
         with self._ready:
-            if len(self._lines) >= KEPT:
-                self._lines.popleft()
+            too_much = False
+            while self._lines and (
+                len(self._lines) >= KEPT or self._bytes + len(line) > KEPT_BYTES
+            ):
+                too_much = True
+                self._bytes -= len(self._lines.popleft())
                 self._lost_from = self._lost_from or record.t
                 self._lost += 1
-            elif self._lost:
+            if self._lost and not too_much:
                 self._tell_loss(record)
-            self._lines.append(line)
+            self._put(line)
             self._ready.notify()
 
     def waiting(self) -> int:
@@ -75,8 +82,12 @@ class JsonlWriter:
             from_t=self._lost_from,
             reason="Whoever reads standard output was too slow.",
         )
-        self._lines.append(self._line(gap))
+        self._put(self._line(gap))
         self._lost = self._lost_from = 0
+
+    def _put(self, line: bytes) -> None:
+        self._lines.append(line)
+        self._bytes += len(line)
 
     def _line(self, record: Record) -> bytes:
         line = self._encoder.encode(record) + b"\n"
@@ -91,6 +102,7 @@ class JsonlWriter:
                     self._ready.wait()
                 lines = b"".join(self._lines)
                 self._lines.clear()
+                self._bytes = 0
                 if not lines:
                     return
             try:

@@ -66,6 +66,27 @@ def test_a_slow_reader_loses_the_oldest_lines_and_is_told_how_many(
     assert seen == [1, *range(22, 33)]
 
 
+def test_heavy_lines_wait_in_smaller_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonl, "KEPT_BYTES", 5000)
+    out = Gate()
+    writer = JsonlWriter(out, lambda _reason: None)
+    writer.on_record(note(1))
+    assert out.waiting.wait(10)
+    for number in range(2, 12):
+        writer.on_record(note(number, "x" * 1000))
+    assert writer.waiting() == 4
+    writer.on_record(note(12, "x" * 9000))
+    assert writer.waiting() == 1
+    out.open.set()
+    while writer.waiting():
+        pass
+    writer.on_record(note(13))
+    writer.close()
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [line["seq"] for line in lines if line["kind"] == "note"] == [1, 12, 13]
+    assert [line["count"] for line in lines if line["kind"] == "gap"] == [10]
+
+
 def test_a_reader_that_has_gone_is_reported_and_nothing_raises() -> None:
     read, write = os.pipe()
     os.close(read)
