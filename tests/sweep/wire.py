@@ -169,8 +169,8 @@ class Link:
         """Now, if there is a stream; ``stood``: it waited so long in the source's ring."""
         if not self.is_open or number not in (None, self._number):
             return
-        if self.healed and number is not None:
-            return  # what was late is lost by now
+        if self.gone or (self.healed and number is not None):
+            return  # nothing comes out of what is gone, and what was late is lost by now
         t = max(0, self._clock.t - stood)
         self._tell(StreamEvent(t=t, wall=self._clock.wall - self._clock.t + t, event=event))
 
