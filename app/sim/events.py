@@ -167,6 +167,12 @@ class EventHub:
         """What was kept for whoever comes is lost."""
         self._backlog.clear()
 
+    def end_all(self, end: StreamEnd) -> None:
+        """All streams end now."""
+        for one in self._subscribers:
+            if not one.ended:
+                one.end(end)
+
     @contextmanager
     def subscribe(self) -> Iterator[Subscriber]:
         """An open stream, for as long as the context lasts."""

@@ -53,7 +53,7 @@ class ActiveFault(Generic[F]):
         return hit
 
 
-def told(active: ActiveFault[Any]) -> tuple[Literal["info", "warning"], str]:
+def in_words(active: ActiveFault[Any]) -> tuple[Literal["info", "warning"], str]:
     """What to tell of a fault that has just begun or ended, and how loudly."""
     fault = active.fault
     if active.ended_t is None:

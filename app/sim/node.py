@@ -18,7 +18,7 @@ from app.engine.inputs import Input
 from app.engine.records import Record
 from app.sim.agenda import Agenda
 from app.sim.events import EventHub
-from app.sim.faultplan import ActiveFault, FaultPlan, told
+from app.sim.faultplan import ActiveFault, FaultPlan, in_words
 from app.sim.livecalls import CallFaults
 from app.sim.livestream import ShapedWay
 from app.sim.performance import Performance
@@ -184,7 +184,7 @@ class SimNode:
         )
 
     def _tell_fault(self, active: ActiveFault[Any]) -> None:
-        self._tell(*told(active))
+        self._tell(*in_words(active))
 
     def _send(self, happened: Input) -> None:
         if self._feed is not None:

@@ -20,7 +20,7 @@ from google.protobuf.message import Message
 from app.cri.pb import cri_pb2 as pb
 from app.errors import EndpointError
 from app.sim import messages
-from app.sim.events import EventHub, OverrunError, StreamEndedError
+from app.sim.events import EventHub, OverrunError, StreamEnd, StreamEndedError
 from app.sim.objects import ContainerFilter, ContainerState, SandboxFilter, SandboxState
 from app.sim.world import NotFoundError, World
 
@@ -28,6 +28,8 @@ SERVICE = "runtime.v1.RuntimeService"
 
 LONGEST_PATH = 107
 """Bytes of a unix socket's path (Linux sun_path)."""
+
+STOPPED = StreamEnd(grpc.StatusCode.UNAVAILABLE, "socket closed")
 
 Context = grpc.aio.ServicerContext[Any, Any]
 SANDBOX_STATES: dict[int, SandboxState] = {
@@ -109,6 +111,8 @@ class CriServer:
         """End every call and stop listening."""
         if self._server is not None:
             server, self._server = self._server, None
+            # gRPC cancels the calls but not the coroutines that answer them.
+            self._hub.end_all(STOPPED)
             await server.stop(None)
 
     # -------------------------------------------------------------------- the calls

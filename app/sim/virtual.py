@@ -19,7 +19,7 @@ from app.engine.records import Lifecycle, Note, Record, RelistFinished
 from app.sim.agenda import Agenda, Appointment, VirtualClock, play
 from app.sim.chance import generator
 from app.sim.difference import Difference, differences
-from app.sim.faultplan import ActiveFault, FaultPlan, told
+from app.sim.faultplan import ActiveFault, FaultPlan, in_words
 from app.sim.flavour import SECOND
 from app.sim.ledger import Ledger
 from app.sim.objects import RuntimeEvent
@@ -220,7 +220,7 @@ class VirtualSession:
         return state.running is None and not (queue.length or queue.held or queue.suspended)
 
     def _tell_fault(self, active: ActiveFault[Any]) -> None:
-        self._note(*told(active))
+        self._note(*in_words(active))
 
     def _note(self, level: Literal["info", "warning"], text: str) -> None:
         t, wall = self._now()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +17,8 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from tests.commands import Command, demo
+
+TITLE = re.compile(r"^plegscope watches (.+)$", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -155,3 +159,75 @@ def test_an_address_open_to_others_is_guarded_by_a_token() -> None:
         local = f"http://127.0.0.1:{address.port}"
         assert httpx.get(f"{local}/").status_code == 401
         assert httpx.get(f"{local}/?{address.query}").status_code == 303
+
+
+RESTART = """
+title = "The runtime is restarted at once"
+shows = "The same as runtime-restart, without its minute of quiet."
+duration = "1m"
+
+[[workload]]
+kind = "replicas"
+name = "web"
+namespace = "shop"
+count = 5
+mishap = [{ every = ["500ms", "1s"], ending = "error" }]
+
+# Dies in the middle of the restart.
+[[workload]]
+kind = "replicas"
+name = "unlucky"
+namespace = "shop"
+end_all = [{ at = "2500ms", ending = "error" }]
+
+[[fault]]
+kind = "runtime-restarts"
+at = "2s"
+for = "2s"
+"""
+
+
+def test_a_scenario_is_played_over_grpc_with_its_faults(tmp_path: Path) -> None:
+    """The runtime goes away and comes back: the stream too, and everything is found."""
+    file = tmp_path / "restart-soon.toml"
+    file.write_text(RESTART, encoding="utf-8")
+    with demo("--scenario", str(file), "--seed", "3", "--duration", "60s") as command:
+        base = command.address().rstrip("/")
+        state = httpx.get(f"{base}/api/v1/state").json()
+        assert state["title"] == "Simulated node, scenario restart-soon, seed 3"
+        stream: list[str] = []
+        notes: list[str] = []
+        died: dict[str, list[str]] = {"unlucky": [], "web after the restart": []}
+        codes: set[int] = set()
+        names: dict[str, str] = {}
+        for message in messages(command):
+            for record in message.get("records", ()):
+                kind = record["kind"]
+                if "uid" in record and "name" in record:
+                    names[record["uid"]] = record["name"]
+                if kind == "stream":
+                    stream.append(record["state"])
+                elif kind == "note":
+                    notes.append(record["text"])
+                elif kind == "pod_cached" and record["name"].startswith("unlucky"):
+                    codes |= {one["exit_code"] for one in record["containers"]}
+                elif kind == "lifecycle" and record["type"] == "ContainerDied":
+                    if names[record["uid"]].startswith("unlucky"):
+                        died["unlucky"].append(record["source"])
+                    elif "waiting" in stream and stream[-1] == "connected":
+                        died["web after the restart"].append(record["source"])
+            if all(died.values()) and "evented_pleg" in died["web after the restart"]:
+                break
+        assert stream.index("connected") < stream.index("waiting")
+        assert died["unlucky"] == ["global"]  # no event ever told of it
+        assert 255 in codes
+        faults = [text for text in notes if text.startswith("Fault")]
+        assert faults[0].startswith("Fault begins: runtime-restarts. It imitates: systemctl")
+        assert faults[1:] == ["Fault is over: runtime-restarts."]
+
+
+def test_the_title_names_the_scenario_that_comes_with_plegscope() -> None:
+    with demo("--scenario", "runtime-restart", "--duration", "1s") as command:
+        assert "scenario runtime-restart, seed 7" in command.wait_out(TITLE)
+        assert command.ended() == 0
+        assert command.err == ""

@@ -6,7 +6,7 @@ import pytest
 
 from app.sim.agenda import Agenda, VirtualClock, play
 from app.sim.availability import Availability
-from app.sim.faultplan import ActiveFault, FaultPlan, FaultTally
+from app.sim.faultplan import ActiveFault, FaultPlan, FaultTally, in_words
 from app.sim.faults import (
     EventsDoubled,
     EventsLost,
@@ -156,3 +156,32 @@ def test_each_fault_has_a_chance_of_its_own() -> None:
     assert first == again
     assert len({tuple(one) for one in (first, other, second)}) == 3
     assert strikes(Bench(2).plan.begin(ListsFail(at=Ns(0), share=0.5))) != first
+
+
+def test_a_plan_that_is_closed_ends_everything_and_begins_nothing_more() -> None:
+    clock = VirtualClock()
+    agenda = Agenda(clock)
+    runtime = Availability(agenda)
+    plan = FaultPlan(agenda, runtime, 1)
+    plan.schedule((RuntimeFreezes(at=seconds(1)), RuntimeFreezes(at=seconds(3))), lead_ns=10**9)
+    states: list[str] = []
+    for until in (1.9, 2.5):
+        play(agenda, clock, seconds(until))
+        states.append(runtime.state)
+    plan.close()
+    states.append(runtime.state)
+    assert states == ["up", "frozen", "up"]
+    play(agenda, clock, seconds(60))
+    assert [(one.began_t, one.ended_t) for one in plan.tallies()] == [(seconds(2), seconds(2.5))]
+
+
+def test_a_fault_is_told_with_what_it_imitates_and_when_it_is_over() -> None:
+    agenda = Agenda(VirtualClock())
+    plan = FaultPlan(agenda, Availability(agenda), 1)
+    active = plan.begin(RuntimeFreezes(at=Ns(0)))
+    assert in_words(active) == (
+        "warning",
+        f"Fault begins: runtime-freezes. It imitates: {RuntimeFreezes.imitates}",
+    )
+    plan.end(active)
+    assert in_words(active) == ("info", "Fault is over: runtime-freezes.")

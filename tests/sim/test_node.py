@@ -18,6 +18,16 @@ from app.engine.inputs import Input, RelistRequested, SyncEnded, SyncStarted
 from app.engine.records import Lifecycle, PodCached, RelistFinished
 from app.errors import EndpointError
 from app.sim.agenda import VirtualClock
+from app.sim.faults import (
+    EventsLost,
+    InspectionsFail,
+    ListsFail,
+    ListsHang,
+    RuntimeFreezes,
+    RuntimeRestarts,
+    StreamRefused,
+    StreamSilent,
+)
 from app.sim.flavour import MS, SECOND
 from app.sim.library import load
 from app.sim.node import LEAD_NS, RealPacer, SimNode
@@ -34,6 +44,7 @@ from app.sim.script import (
     Workload,
 )
 from app.sim.timings import Timings
+from app.sim.units import Ns, millis, seconds
 from app.sim.workers import WorkerSettings
 from tests.sim.orders import order
 from tests.sim.plan import Plan
@@ -77,7 +88,9 @@ class Running:
         self.ready = asyncio.Event()
 
     async def call(self, method: str, request: Any, answer: Any) -> Any:
-        async with grpc.aio.insecure_channel(f"unix:{self.path}") as channel:
+        # A connection of its own, which knows nothing of another one's back-off.
+        options = (("grpc.use_local_subchannel_pool", 1),)
+        async with grpc.aio.insecure_channel(f"unix:{self.path}", options=options) as channel:
             stub = channel.unary_unary(
                 f"/runtime.v1.RuntimeService/{method}",
                 request_serializer=type(request).SerializeToString,
@@ -344,3 +357,147 @@ def test_the_seed_is_the_scenarios_own_unless_told() -> None:
     script = Script(42, demo.workloads)
     assert node.seed == 42
     assert list(islice(node.script.steps(), 20)) == list(islice(script.steps(), 20))
+
+
+# ------------------------------------------------------------------------------------ faults
+
+
+def ended(run: Running, uid: str) -> list[tuple[int, str]]:
+    """Exit codes and reasons of a pod's containers that have exited."""
+    return [
+        (one.exit_code, one.reason)
+        for one in run.node.world.pod_containers(uid)
+        if one.state == "exited"
+    ]
+
+
+async def test_a_restart_takes_the_server_away_and_brings_it_back(path: Path) -> None:
+    pod = order()
+    plan = Plan((pod,), ((300 * MS, EndContainer(pod.uid, "app", ERROR)),))
+    restart = RuntimeRestarts(at=millis(200), lasts=seconds(2))
+    notes: list[tuple[str, str]] = []
+    async with (
+        running(
+            path,
+            scenario(plan, faults=(restart,)),
+            tell=lambda *note: notes.append(note),
+            endless=True,
+        ) as run,
+        events(path) as stream,
+    ):
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await stream.read()
+        assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+        await run.until(lambda: not path.exists())
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await run.call("Version", pb.VersionRequest(), pb.VersionResponse)
+        assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+        await run.until(lambda: len(notes) == 2 and path.exists())
+        answer = await run.call("Version", pb.VersionRequest(), pb.VersionResponse)
+        assert answer.runtime_name == "containerd"
+        # It died while nobody was there to see how.
+        assert ended(run, pod.uid) == [(255, "Unknown")]
+    assert notes == [
+        ("warning", f"Fault begins: runtime-restarts. It imitates: {restart.imitates}"),
+        ("info", "Fault is over: runtime-restarts."),
+    ]
+
+
+async def test_a_frozen_runtime_hangs_and_tells_late_what_happened_meanwhile(path: Path) -> None:
+    pod = order()
+    plan = Plan((pod,), ((300 * MS, EndContainer(pod.uid, "app", ERROR)),))
+    freeze = RuntimeFreezes(at=millis(200), lasts=seconds(1))
+    clock = RealClock()
+    async with (
+        running(path, scenario(plan, faults=(freeze,)), clock) as run,
+        events(path) as stream,
+    ):
+        await run.until(lambda: run.node.workers.runtime.state == "frozen")
+        began = run.node.plan.tallies()[0].began_t
+        await run.call("Version", pb.VersionRequest(), pb.VersionResponse)
+        assert clock.mono() >= began + seconds(1)
+        stop = await stream.read()
+        assert stop.container_event_type == pb.CONTAINER_STOPPED_EVENT
+        assert ended(run, pod.uid) == [(ERROR.exit_code, ERROR.reason)]
+
+
+async def test_a_refused_stream_says_so_while_lists_go_on(path: Path) -> None:
+    played = scenario(Plan((order(),)), faults=(StreamRefused(at=Ns(0)),))
+    async with running(path, played) as run:
+        await run.until(lambda: run.node.plan.tallies() != ())
+        async with events(path) as stream:
+            with pytest.raises(grpc.aio.AioRpcError, match="unknown method") as caught:
+                await stream.read()
+        assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
+        pods = await run.call(
+            "ListPodSandbox", pb.ListPodSandboxRequest(), pb.ListPodSandboxResponse
+        )
+        assert len(pods.items) == 1
+
+
+async def test_lists_and_inspections_fail_as_the_scenario_says(path: Path) -> None:
+    faults = (
+        ListsFail(at=Ns(0), error="Internal: the store is locked"),
+        InspectionsFail(at=Ns(0), error="Unknown: no status"),
+    )
+    pod = order()
+    async with running(path, scenario(Plan((pod,)), faults=faults)) as run:
+        await run.until(lambda: len(run.node.plan.tallies()) == 2)
+        with pytest.raises(grpc.aio.AioRpcError, match="the store is locked") as caught:
+            await run.call("ListContainers", pb.ListContainersRequest(), pb.ListContainersResponse)
+        assert caught.value.code() is grpc.StatusCode.INTERNAL
+        (sandbox,) = run.node.world.pod_sandboxes(pod.uid)
+        asked = pb.PodSandboxStatusRequest(pod_sandbox_id=sandbox.id)
+        with pytest.raises(grpc.aio.AioRpcError, match="no status"):
+            await run.call("PodSandboxStatus", asked, pb.PodSandboxStatusResponse)
+
+
+async def test_at_the_end_of_its_time_faults_are_over_and_the_node_runs_on(path: Path) -> None:
+    """Under a clock that leaps: a scenario of ten minutes, and an hour after it."""
+    clock = VirtualClock()
+    pod = order()
+    plan = Plan((pod,), ((1800 * SECOND, EndContainer(pod.uid, "app", ERROR)),))
+    faults = (
+        EventsLost(at=seconds(60)),
+        StreamSilent(at=seconds(100), lasts=seconds(10)),
+        ListsHang(at=seconds(700)),
+    )
+    notes: list[tuple[int, str, str]] = []
+    played = scenario(plan, faults=faults, duration_ns=600 * SECOND)
+
+    def tell(level: str, text: str) -> None:
+        notes.append((clock.mono() // SECOND, level, text.split(":")[1 if "Fault" in text else 0]))
+
+    async with running(
+        path, played, clock, lead_ns=2 * SECOND, pacer=Leaping(clock), tell=tell
+    ) as run:
+        await run.until(lambda: clock.mono() >= 1802 * SECOND)
+        await run.until(lambda: ended(run, pod.uid) != [])
+        assert run.node.plan.quiet
+    assert notes == [
+        (2, "info", "A test. It."),
+        (62, "warning", " events-lost. It imitates"),
+        (102, "warning", " stream-silent. It imitates"),
+        (112, "info", " stream-silent."),
+        (602, "info", " events-lost."),
+        (602, "info", "The scenario test has been played to its end (10 min)"),
+    ]
+
+
+async def test_an_endless_scenario_says_neither_that_it_begins_nor_that_it_ends(
+    path: Path,
+) -> None:
+    clock = VirtualClock()
+    notes: list[str] = []
+    pod = order()
+    plan = Plan((pod,), ((600 * SECOND, EndContainer(pod.uid, "app", ERROR)),))
+    async with running(
+        path,
+        scenario(plan),
+        clock,
+        pacer=Leaping(clock),
+        endless=True,
+        tell=lambda _level, text: notes.append(text),
+    ) as run:
+        await run.until(lambda: ended(run, pod.uid) != [])
+    assert notes == []

@@ -14,7 +14,7 @@ import pytest
 from app.cri.pb import cri_pb2 as pb
 from app.errors import EndpointError
 from app.sim.agenda import VirtualClock
-from app.sim.events import EventHub
+from app.sim.events import EventHub, StraightWay, StreamEnd, Subscriber
 from app.sim.objects import Container, ContainerConfig, SandboxConfig
 from app.sim.server import SERVICE, CriServer, Fault, remove_socket
 from app.sim.world import World
@@ -363,6 +363,85 @@ async def test_a_fault_is_what_the_client_gets(tmp_path: Path) -> None:
             await client.events().read()
         assert await client.list_sandboxes() == ["db", "web"]
         assert node.hub.subscribers == 0
+
+
+async def test_the_hooks_learn_which_one_is_asked_for(tmp_path: Path) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def fault(method: str, item_id: str) -> Fault | None:
+        asked.append((method, item_id))
+        return None
+
+    async with serving(tmp_path / "cri.sock", fault=fault) as node, node.client() as client:
+        sandbox, app = node.app.sandbox_id, node.app.id
+        request = pb.PodSandboxStatusRequest(pod_sandbox_id=sandbox)
+        await client.call("PodSandboxStatus", request, pb.PodSandboxStatusResponse)
+        inside = pb.ContainerStatusRequest(container_id=app)
+        await client.call("ContainerStatus", inside, pb.ContainerStatusResponse)
+        await client.list_containers()
+    assert asked == [
+        ("PodSandboxStatus", sandbox),
+        ("ContainerStatus", app),
+        ("ListContainers", ""),
+    ]
+
+
+async def test_an_answer_that_lags_is_of_the_moment_it_was_made(tmp_path: Path) -> None:
+    made, gate = asyncio.Event(), asyncio.Event()
+
+    async def lag(method: str, _item_id: str) -> None:
+        if method in {"ListContainers", "GetContainerEvents"}:
+            made.set()
+            await gate.wait()
+
+    async with serving(tmp_path / "cri.sock", lag=lag) as node, node.client() as client:
+        async with asyncio.TaskGroup() as tasks:
+            listing = tasks.create_task(client.list_containers())
+            await asyncio.wait_for(made.wait(), TIMEOUT)
+            now = node.clock.wall()
+            node.world.remove_container(node.done.id, now)
+            stream = client.events()
+            made.clear()
+            await node.subscribed(1)
+            reading = tasks.create_task(stream.read())
+            await asyncio.wait_for(made.wait(), TIMEOUT)  # events lag as well
+            assert not reading.done()
+            gate.set()
+        assert listing.result() == ["app", "done"]
+        assert reading.result().container_id == node.done.id
+        stream.cancel()
+
+
+@pytest.mark.parametrize("code", [grpc.StatusCode.OK, grpc.StatusCode.INTERNAL])
+async def test_a_stream_that_the_runtime_ends(tmp_path: Path, code: grpc.StatusCode) -> None:
+    class Ending(StraightWay):
+        """Ends a stream as soon as it is open."""
+
+        def opened(self, subscriber: Subscriber) -> None:
+            subscriber.end(StreamEnd(code, "broken off"))
+
+    async with serving(tmp_path / "cri.sock") as node, node.client() as client:
+        node.hub.way = Ending()
+        stream = client.events()
+        assert await stream.code() is code
+        await node.subscribed(0)
+
+
+async def test_it_may_be_stopped_and_started_again(tmp_path: Path) -> None:
+    path = tmp_path / "cri.sock"
+    async with serving(path) as node, node.client() as client:
+        stream = client.events()
+        await node.subscribed(1)
+        listening = [node.server.listening]
+        await node.server.stop()
+        listening.append(node.server.listening)
+        assert listening == [True, False]
+        assert await stream.code() is grpc.StatusCode.UNAVAILABLE
+        await node.subscribed(0)
+        remove_socket(path)
+        await node.server.start(path)
+        async with node.client() as again:
+            assert await again.list_sandboxes() == ["db", "web"]
 
 
 # ---------------------------------------------------------------------------------- the socket
