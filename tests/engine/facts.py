@@ -47,6 +47,8 @@ class Relist:
         self.t = record.t
         self.step = step
         self.listing: dict[str, Rows] | None = None
+        self.containers = 0
+        """Rows of containers in it."""
         self.inspecting: InspectPod | None = None
         self.by_mark = False
         self.failed: set[str] = set()

@@ -156,6 +156,7 @@ class Oracle:
 
     def _listed(self, relist: Relist, answer: PodsListed) -> None:
         relist.listing = {}
+        relist.containers = len(answer.containers)
         for row in (*answer.sandboxes, *answer.containers):
             self.listed[row.pod_uid] = None
             relist.listing.setdefault(row.pod_uid, {})[row.id] = row
@@ -268,6 +269,10 @@ class Oracle:
             relist.uid,
         )
         assert record.duration_ns == self.t - relist.t
+        assert record.started == relist.t
+        assert record.pods == len(relist.listing or ())
+        assert record.containers == relist.containers
+        assert record.ok == (record.error == "")
         if record.ok:
             assert record.withheld <= self._all_found(relist)
             assert record.withheld >= len(relist.withheld)

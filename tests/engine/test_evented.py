@@ -184,6 +184,16 @@ def test_an_event_before_the_stream_object_is_known_has_no_time_to_compare_with(
         assert (seen.backlog, seen.latency_ns) == (False, latency)
 
 
+def test_nor_is_it_compared_with_the_stream_before() -> None:
+    stage = connected()
+    stage.stream = "silent"
+    stage.stream_ends("error")
+    stage.run(1)
+    made = stage.clock.wall - 100 * SECOND
+    (seen,) = of(stage.event(container_event("p", "c1", created_at=made)), ContainerEventSeen)
+    assert (seen.backlog, seen.latency_ns) == (False, 100 * SECOND)
+
+
 def test_events_outside_a_stream_are_not_taken() -> None:
     stage = Stage(stream="unimplemented")
     stage.start()

@@ -258,6 +258,32 @@ def test_l11_a_stop_while_a_try_waits_forgets_the_try() -> None:
     assert stage.calls == [], "what was forced before the stop is not made up for"
 
 
+def test_l11_a_try_that_waits_is_forgotten_where_the_stream_is_refused_meanwhile() -> None:
+    stage = trusting()
+    stage.by_hand = True
+    stage.stream_ends("error")
+    stage.run(0)
+    assert len(stage.opened) == 1, "the next try waits for the forced relist"
+    stage.probe("relist_only")
+    stage.relist()
+    stage.run(0)
+    assert stage.state().stream.state == "off"
+    assert len(stage.opened) == 1
+
+
+def test_l11_however_much_was_forced_before_a_stop_is_not_made_up_for() -> None:
+    stage = trusting()
+    stage.by_hand = True
+    stage.stream_ends("error")
+    stage.probe("relist_only")
+    assert len(stage.calls) == 1, "one relist is in progress, another one is to follow"
+    stage.stop()
+    stage.calls.clear()
+    stage.start()
+    stage.answer()
+    assert stage.calls == []
+
+
 def test_l12_the_fifth_end_brings_polling_back_for_good() -> None:
     stage = trusting()
     stage.stream = "unavailable"

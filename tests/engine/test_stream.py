@@ -222,6 +222,21 @@ def test_a_retry_timer_from_before_is_not_believed() -> None:
     assert len(stage.opened) == 2
 
 
+def test_a_retry_timer_from_before_an_off_and_on_is_not_believed_either() -> None:
+    stage = failing("unimplemented")
+    stage.run(1)
+    old = stage.timer("reconnect")
+    assert old is not None
+    stage.probe("relist_only")
+    stage.probe("join")
+    stage.run(1)
+    assert len(stage.opened) == 2
+    stage.fire(old)
+    assert stage.state().stream.state == "waiting"
+    stage.run(1)
+    assert len(stage.opened) == 2
+
+
 def test_p24_p28_relist_only_joins_nothing_and_polls_as_ever() -> None:
     stage = Stage(policy="relist_only")
     stage.node.container("p", "c1")
