@@ -16,9 +16,11 @@ from app.engine.inputs import (
     Stop,
     StreamEnded,
     StreamLive,
+    StreamRenewed,
     TimerFired,
 )
 from app.engine.outbox import Outputs
+from app.engine.records import StreamChanged
 from app.engine.settings import EngineSettings
 from app.engine.state import StreamView
 
@@ -65,6 +67,15 @@ class StreamOracle:
             assert isinstance(happened, StreamEnded)
             self._delayed(happened, retry.at - t)
             self.retry = retry
+        for record in outputs.records:
+            if isinstance(record, StreamChanged):
+                self._told(record, happened)
+
+    def _told(self, record: StreamChanged, happened: Input) -> None:
+        assert record.renewed == isinstance(happened, StreamRenewed)
+        assert record.attempt == self.ends
+        assert record.retry_t == (None if self.retry is None else self.retry.at)
+        assert record.code == (happened.code if isinstance(happened, StreamEnded) else None)
 
     def _wants(self, happened: Input, t: int) -> str:
         match happened:

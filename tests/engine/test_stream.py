@@ -10,7 +10,7 @@ from app.engine.effects import CancelWake, CloseStream, ListPods, OpenStream, Wa
 from app.engine.inputs import EndCode, StreamLive, StreamOpened, StreamRenewed
 from app.engine.records import Record, RuntimeSeen, StreamChanged
 from app.engine.settings import EngineSettings
-from app.engine.stream import ENDED
+from app.engine.stream import ENDED, NO_STREAM_NOW
 from tests.engine.play import SECOND, Dice, Stage, StreamPlan, lifecycle, of
 
 ALL_CODES: tuple[EndCode, ...] = get_args(EndCode)
@@ -350,6 +350,20 @@ def test_the_settings_rule_the_backoff() -> None:
 def test_every_way_to_end_has_its_sentence() -> None:
     assert set(ENDED) == set(ALL_CODES)
     assert len(set(ENDED.values())) == len(ENDED)
+
+
+@pytest.mark.parametrize("code", ALL_CODES)
+@pytest.mark.parametrize("profile", ["kep", "1.37"])
+def test_it_is_said_in_that_sentence_and_no_try_is_promised_that_will_not_come(
+    profile: str, code: EndCode
+) -> None:
+    stage = Stage(settings=EngineSettings(profile=profile))
+    stage.start()
+    stage.run(0.5)
+    (told,) = of(stage.stream_ends(code, "A text."), StreamChanged)
+    assert (told.code, told.detail) == (code, "A text.")
+    none_now = profile == "1.37" and code == "unimplemented"
+    assert told.meaning == (NO_STREAM_NOW if none_now else ENDED[code])
 
 
 # Five tries in all (1.26 to 1.37)

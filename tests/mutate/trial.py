@@ -20,8 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 ENGINE = ROOT / "app" / "engine"
 TESTS = ROOT / "tests" / "engine"
 
-CPU_S = 25
-"""What a child may use: a mutant that never ends is noticed by that."""
+CPU_S = 15
+MEMORY = 1 << 30
+"""What a child may use (seconds, bytes): a mutant that never ends is noticed by that."""
 
 SEEDS = 40
 """Lives of the sweep that a mutant has to get through when all tests have passed."""
@@ -76,6 +77,7 @@ def begin(mutant: Mutant | None, module: str) -> int:
 def _trial(mutant: Mutant | None, module: str) -> int:
     """0 when nothing was noticed."""
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S + 5))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
