@@ -2,15 +2,17 @@
 
 import asyncio
 
+import grpc
 import pytest
 
 from app.cri.pb import cri_pb2 as pb
 from app.sim.agenda import VirtualClock
-from app.sim.events import EventHub, OverrunError, Subscriber
+from app.sim.events import EventHub, OverrunError, StreamEnd, StreamEndedError, Subscriber
 from app.sim.objects import RuntimeEvent, Sandbox, SandboxConfig
 
 SANDBOX = Sandbox("a" * 64, SandboxConfig(name="p", uid="u", namespace="n"), "ready", 1)
 MINUTE = 60_000_000_000
+BROKEN_OFF = StreamEnd(grpc.StatusCode.INTERNAL, "broken off")
 
 
 @pytest.fixture
@@ -138,3 +140,38 @@ async def test_a_subscriber_leaves_also_when_its_reader_breaks(hub: EventHub) ->
     with pytest.raises(ValueError, match="broken"), hub.subscribe():
         raise ValueError("broken")
     assert hub.subscribers == 0
+
+
+async def test_a_stream_that_ended_is_no_subscriber_any_more(
+    hub: EventHub, clock: VirtualClock
+) -> None:
+    with hub.subscribe() as one, hub.subscribe() as two:
+        tell(hub, clock, "under way")
+        hub.end_all(BROKEN_OFF)
+        for subscriber in (one, two):
+            with pytest.raises(StreamEndedError, match="INTERNAL broken off"):
+                await subscriber.take()
+        tell(hub, clock, "kept")
+        with hub.subscribe() as three:
+            assert await heard(three, 1) == ["kept"]
+
+
+async def test_the_end_wakes_a_subscriber_that_waits(hub: EventHub) -> None:
+    async def expect_end(subscriber: Subscriber) -> StreamEnd:
+        with pytest.raises(StreamEndedError) as caught:
+            await subscriber.take()
+        return caught.value.end
+
+    with hub.subscribe() as subscriber:
+        async with asyncio.TaskGroup() as tasks:
+            taking = tasks.create_task(expect_end(subscriber))
+            await asyncio.sleep(0)
+            hub.end_all(BROKEN_OFF)
+        assert taking.result() == BROKEN_OFF
+
+
+async def test_what_is_forgotten_goes_to_nobody(hub: EventHub, clock: VirtualClock) -> None:
+    tell(hub, clock, "a")
+    hub.forget()
+    with hub.subscribe() as subscriber:
+        assert await is_silent(subscriber)
