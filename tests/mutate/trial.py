@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ENGINE = ROOT / "app" / "engine"
 TESTS = ROOT / "tests" / "engine"
 
-CPU_S = 15
+CPU_S = 8
 MEMORY = 1 << 30
 """What a child may use (seconds, bytes): a mutant that never ends is noticed by that."""
 
