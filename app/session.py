@@ -21,6 +21,10 @@ HUNG_AFTER_NS = 5_000_000_000
 
 TICK_S = 0.5
 
+STALLED_NS = 2_000_000_000
+"""Not having looked for so long, plegscope itself did not run: stopped, starved, or asleep with the
+machine. An answer may be there, unread: no call's age says anything about the runtime then."""
+
 
 class CallCount(Protocol):
     """What calls of one method amounted to."""
@@ -79,6 +83,7 @@ class Session:
         self._runtime: RuntimeSeen | None = None
         self._hung_method = ""
         self._hung_ns = 0
+        self._watched = clock.mono()
         self._failed = False
         self._answers_again = asyncio.Event()
         self.viewers: Callable[[], int] = lambda: 0
@@ -126,6 +131,10 @@ class Session:
 
     def watch_calls(self) -> None:
         """Tell when a call begins to hang, and when the runtime answers again."""
+        now = self._clock.mono()
+        stalled, self._watched = now - self._watched > STALLED_NS, now
+        if stalled:
+            return
         oldest = self._oldest()
         if oldest is not None and oldest.hung:
             if not self._hung_method:

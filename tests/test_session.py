@@ -1,0 +1,125 @@
+"""A session: when the runtime is said to hang, and when it is plegscope itself that did not run."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from app.driver import Driver
+from app.engine.effects import Effect
+from app.engine.engine import Engine
+from app.engine.records import RuntimeHung
+from app.engine.settings import EngineSettings
+from app.journal.journal import Journal
+from app.session import HUNG_AFTER_NS, STALLED_NS, TICK_S, CallCount, Session, Subject
+from app.source import Feed
+
+SECOND = 1_000_000_000
+TICK_NS = int(TICK_S * SECOND)
+
+
+class Hand:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.t = 7 * SECOND
+
+    def mono(self) -> int:
+        return self.t
+
+    def wall(self) -> int:
+        return 1_795_962_760 * SECOND + self.t
+
+
+class Calls:
+    """One call that waits since ``since``, if any."""
+
+    calls_total = 0
+    bytes_total = 0
+    counts: Mapping[str, CallCount] = {}
+
+    def __init__(self, clock: Hand) -> None:
+        self.clock = clock
+        self.since: int | None = None
+
+    def oldest_call(self) -> tuple[str, int] | None:
+        return None if self.since is None else ("ListContainers", self.clock.t - self.since)
+
+
+class Nobody:
+    """A source that does nothing."""
+
+    async def run(self, feed: Feed) -> None:
+        raise AssertionError("nobody runs it")
+
+    def perform(self, effect: Effect) -> None:
+        raise AssertionError("nobody asks it")
+
+
+class Stage:
+    """A session whose time passes by hand."""
+
+    def __init__(self) -> None:
+        self.clock = Hand()
+        self.calls = Calls(self.clock)
+        self.journal = Journal()
+        driver = Driver(
+            Engine(EngineSettings(), random.Random(1)), Nobody(), self.journal, self.clock
+        )
+        subject = Subject("a node", False, "unix:///x", "given")
+        self.session = Session(subject, driver, self.journal, self.calls, self.clock)
+
+    def pass_time(self, ns: int) -> None:
+        """plegscope runs and looks twice a second."""
+        for _ in range(ns // TICK_NS):
+            self.clock.t += TICK_NS
+            self.session.watch_calls()
+
+    def told(self) -> list[tuple[bool, int]]:
+        """Whether it hangs, and the age, as told so far."""
+        return [(r.hung, r.age_ns) for r in self.journal.since(0) if isinstance(r, RuntimeHung)]
+
+
+def test_a_call_that_waits_too_long_is_told_once_and_again_when_it_was_answered() -> None:
+    stage = Stage()
+    stage.calls.since = stage.clock.t
+    stage.pass_time(HUNG_AFTER_NS - TICK_NS)
+    assert stage.told() == []
+    stage.pass_time(4 * SECOND)
+    assert stage.told() == [(True, HUNG_AFTER_NS)]
+    stage.calls.since = None
+    stage.pass_time(SECOND)
+    assert stage.told() == [
+        (True, HUNG_AFTER_NS),
+        (False, HUNG_AFTER_NS + 4 * SECOND - TICK_NS),
+    ]
+
+
+def test_a_time_in_which_plegscope_did_not_run_is_no_fault_of_the_runtime() -> None:
+    stage = Stage()
+    stage.pass_time(SECOND)
+    stage.calls.since = stage.clock.t
+    stage.clock.t += 60 * SECOND
+    stage.session.watch_calls()
+    stage.calls.since = None
+    stage.pass_time(3 * SECOND)
+    assert stage.told() == []
+
+
+def test_a_runtime_that_hangs_is_told_soon_after_such_a_time_too() -> None:
+    stage = Stage()
+    stage.pass_time(SECOND)
+    stage.calls.since = stage.clock.t
+    stage.clock.t += 60 * SECOND
+    stage.session.watch_calls()
+    stage.pass_time(TICK_NS)
+    assert stage.told() == [(True, 60 * SECOND + TICK_NS)]
+
+
+def test_looks_that_come_a_little_late_are_looks() -> None:
+    stage = Stage()
+    stage.calls.since = stage.clock.t
+    for _ in range(4):
+        stage.clock.t += STALLED_NS
+        stage.session.watch_calls()
+    assert stage.told() == [(True, 3 * STALLED_NS)]
