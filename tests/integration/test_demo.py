@@ -178,11 +178,11 @@ mishap = [{ every = ["500ms", "1s"], ending = "error" }]
 kind = "replicas"
 name = "unlucky"
 namespace = "shop"
-end_all = [{ at = "2500ms", ending = "error" }]
+end_all = [{ at = "4s", ending = "error" }]
 
 [[fault]]
 kind = "runtime-restarts"
-at = "2s"
+at = "3s"
 for = "2s"
 """
 
