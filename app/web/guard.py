@@ -24,7 +24,8 @@ WRONG_HOST = (
 )
 WRONG_ORIGIN = (
     "This request comes from another site, or does not say where from. Open the address that "
-    "plegscope printed when it started; a script sends the token as `Authorization: Bearer`."
+    "plegscope printed when it started; a script sends the token as `Authorization: Bearer`, or, "
+    "where there is none, that address as Origin."
 )
 WRONG_METHOD = "plegscope only answers GET and HEAD: nothing can be changed through it."
 STRANGER = (

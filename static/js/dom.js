@@ -4,7 +4,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 
 /** Characters that steer the text's direction or are not seen: hostile names use them. */
-const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 /** Text with nothing hidden in it. @param {string} text */
 export function plain(text) {

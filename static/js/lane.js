@@ -94,7 +94,7 @@ export class Lane {
   }
 
   get label() {
-    return this.name || `new pod ${this.uid.slice(0, 8)}`;
+    return this.name.trim() || `new pod ${this.uid.slice(0, 8)}`;
   }
 
   /** Something happened here. @param {number} t */

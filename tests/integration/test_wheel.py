@@ -58,7 +58,9 @@ def test_it_holds_what_was_made_and_nothing_of_the_workshop(wheel: Path) -> None
     assert assets | made | {"app/py.typed", "app/templates/page.html"} <= names
     tops = {name.split("/")[0] for name in names}
     assert tops == {"app", next(top for top in tops if top.endswith(".dist-info"))}
-    assert [name for name in names if name.endswith((".toml", ".proto"))] == []
+    scenarios = {name for name in names if name.startswith("app/sim/scenarios/")}
+    assert {f"app/sim/scenarios/{name}.toml" for name in ("demo", "churn", "storm")} <= scenarios
+    assert [n for n in names - scenarios if n.endswith((".toml", ".proto"))] == []
 
 
 def test_licences_are_shipped(wheel: Path) -> None:
