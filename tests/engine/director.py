@@ -70,6 +70,7 @@ class Director:
             dice=Dice(*(pick(1000) / 1000 for _ in range(5))),
             watcher=self.oracle.watch,
         )
+        self.stage.node.interned = bool(pick(2))
         self._ids = 0
         self._past: list[ContainerEvent] = []
         self.stage.start()

@@ -2,7 +2,8 @@
 
 It is naive on purpose and shares nothing with the engine but the shape of rows and statuses.
 Times are wall-clock nanoseconds. Rows are made anew for each listing, so an engine that relied on
-object identity would be found out.
+object identity would be found out; with ``interned`` a row that did not change is the same object
+again, as the CRI boundary hands them out, so that an engine's short cuts are taken.
 """
 
 from dataclasses import dataclass
@@ -59,6 +60,8 @@ class Node:
         """While set, every listing fails with this error."""
         self.broken_pods: dict[str, str] = {}
         """Pods whose inspection fails, with the error."""
+        self.interned = False
+        self._rows: dict[tuple[str, str], Observation] = {}
         self._created = wall
 
     # What happens on the node
@@ -114,7 +117,7 @@ class Node:
 
     def list(self, uid: str | None = None) -> Sight:
         """All rows, or one pod's."""
-        rows = [_row(item) for item in self.items.values() if uid in (None, item.uid)]
+        rows = [self._row(item) for item in self.items.values() if uid in (None, item.uid)]
         return Sight(
             tuple(row for row in rows if row.kind == "sandbox"),
             tuple(row for row in rows if row.kind == "container"),
@@ -130,6 +133,14 @@ class Node:
             tuple(_sandbox_status(item) for item in there if item.kind == "sandbox"),
             tuple(_container_status(item) for item in there if item.kind == "container"),
         )
+
+    def _row(self, item: Item) -> Observation:
+        row = _row(item)
+        if not self.interned:
+            return row
+        if self._rows.get((item.uid, item.id)) != row:
+            self._rows[item.uid, item.id] = row
+        return self._rows[item.uid, item.id]
 
     def _put(self, item: Item) -> Item:
         self.items[item.uid, item.id] = item

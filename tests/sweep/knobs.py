@@ -41,7 +41,11 @@ class Runtime:
     fails: float
     hangs: float
     inspection_fails: float
+    inspection_hangs: float
     doubled_rows: float
+    turned_rows: float
+    """Probability that a list begins somewhere else, as a runtime's map does."""
+    interned: bool
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,10 @@ class Knobs:
             fails=_sometimes(rng, 0.3),
             hangs=_sometimes(rng, 0.02),
             inspection_fails=_sometimes(rng, 0.4),
+            inspection_hangs=_sometimes(rng, 0.15),
             doubled_rows=_sometimes(rng, 0.2),
+            turned_rows=_sometimes(rng, 0.5),
+            interned=rng.random() < 0.7,
         )
 
     def _wire(self, rng: Random, period: int) -> Wire:
@@ -169,7 +176,7 @@ class Knobs:
             hold=spread(rng, MS, 10 * SECOND),
             ask_gap=round(period * rng.uniform(0.2, 8)),
             burst=rng.choice((1, 2, spread(rng, 1, 60))),
-            mark_gap=round(period * rng.uniform(0.3, 15)),
+            mark_gap=spread(rng, period // 3, 15 * period),
             read_gap=round(period * rng.uniform(0.2, 10)),
             restart_gap=rng.choice((10**18, 10**18, round(period * rng.uniform(4, 60)))),
             probe_gap=rng.choice((10**18, 10**18, round(period * rng.uniform(2, 40)))),

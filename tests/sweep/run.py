@@ -7,7 +7,7 @@ from typing import Literal
 
 from app.engine.effects import Effect, InspectPod, ListPods, WakeAt
 from app.engine.inputs import Input
-from app.engine.model import CallCost
+from app.engine.model import CallCost, Observation
 from app.engine.outbox import Outputs
 from app.engine.records import RelistFinished
 from app.engine.stream import RETRY
@@ -52,6 +52,7 @@ class Life(Stage):
         super().__init__(
             settings=knobs.settings, dice=generator(seed, "backoff"), watcher=self._watched
         )
+        self.node.interned = knobs.runtime.interned
         self._lists = generator(seed, "lists")
         self._inspections = generator(seed, "inspections")
         self._alarms = generator(seed, "timers")
@@ -124,21 +125,23 @@ class Life(Stage):
         lists = isinstance(effect, ListPods)
         knobs, rng = self.knobs.runtime, self._lists if lists else self._inspections
         takes, looks = 1 + pause(rng, knobs.latency), rng.random()
-        fails, hangs, doubles = rng.random(), rng.random(), rng.random()
+        fails, hangs, doubles, turns = (rng.random() for _ in range(4))
+        often = knobs.fails if lists else knobs.inspection_fails
+        for_long = knobs.hangs if lists else knobs.inspection_hangs
         error = ""
         if self.healed_t is not None:
             takes, error = QUICK, self._broken_for_ever(effect)
-        elif fails < (knobs.fails if lists else knobs.inspection_fails):
+        elif fails < often:
             error = "The runtime says no."
             self.faults["list failed" if lists else "inspection failed"] += 1
-        elif hangs < knobs.hangs:
-            takes, error = round(hangs / knobs.hangs * 2 * DEADLINE), ""
+        elif hangs < for_long:
+            takes = round(hangs / for_long * 2 * DEADLINE)
             self.faults["list hung" if lists else "inspection hung"] += 1
             if takes >= DEADLINE:
                 takes, error = DEADLINE, "The runtime did not answer within 2 minutes."
         call = Call(effect)
         self.calls.append(call)
-        self.at(self.clock.t + round(takes * looks), partial(self._see, call, doubles))
+        self.at(self.clock.t + round(takes * looks), partial(self._see, call, doubles, turns))
         self.at(self.clock.t + takes, partial(self._over, call, error, takes))
 
     def _broken_for_ever(self, effect: Effect) -> str:
@@ -149,12 +152,17 @@ class Life(Stage):
         broken = "targeted lists" in self.core and effect.uid is not None
         return "Only the list of all pods works." if broken else ""
 
-    def _see(self, call: Call, doubles: float) -> None:
+    def _see(self, call: Call, doubles: float, turns: float) -> None:
         if call not in self.calls or call.sight is not None:
             return
+        knobs = self.knobs.runtime
         sight = call.sight = self._look(call.effect)
-        doubled = doubles < self.knobs.runtime.doubled_rows and self.healed_t is None
-        if isinstance(sight, Sight) and doubled:
+        if not isinstance(sight, Sight):
+            return
+        if turns < knobs.turned_rows:
+            self.faults["rows in another order"] += 1
+            sight = call.sight = Sight(_turned(sight.sandboxes), _turned(sight.containers))
+        if doubles < knobs.doubled_rows and self.healed_t is None:
             self.faults["rows doubled"] += 1
             call.sight = Sight(sight.sandboxes * 2, sight.containers * 2)
 
@@ -293,3 +301,8 @@ class Life(Stage):
         victims = {self.victim} if self.core & {"inspection", "hold"} else set()
         forward = self.knobs.nature.forward
         converged(self, self.oracle, forward=forward, besides=victims)
+
+
+def _turned(rows: tuple[Observation, ...]) -> tuple[Observation, ...]:
+    middle = len(rows) // 2
+    return rows[middle:] + rows[:middle]

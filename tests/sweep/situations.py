@@ -53,6 +53,7 @@ AROUND = frozenset({
 
 FAULTS = frozenset({
     "list failed", "list hung", "inspection failed", "inspection hung", "rows doubled",
+    "rows in another order",
     "call during an outage", "runtime outage", "wall clock stepped", "stale timer", "SyncPod",
     "stop and start", "probe: join", "probe: relist_only", "ring overflow", "event lost",
     "event late", "event doubled", "event malformed", "event from another time",
