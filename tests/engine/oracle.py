@@ -6,7 +6,7 @@ each pod as plain dicts, works out what each listing should have brought, and ob
 state, so what it ends with must be what the engine ends with.
 """
 
-from collections import deque
+from collections import Counter, deque
 
 from app.engine.effects import CancelWake, CloseStream, Effect, InspectPod, ListPods
 from app.engine.inputs import (
@@ -273,9 +273,12 @@ class Oracle:
         assert record.pods == len(relist.listing or ())
         assert record.containers == relist.containers
         assert record.ok == (record.error == "")
+        self._gauges_agree(record, relist)
         if record.ok:
             assert record.withheld <= self._all_found(relist)
-            assert record.withheld >= len(relist.withheld)
+            held = [uid for uid in self.holds if self.touched[uid] <= relist.step]
+            shown = sum(uid in (relist.listing or ()) for uid in held)
+            assert record.withheld >= max(len(relist.withheld), shown)
             self.whole |= relist.scope == "global"
         self.relist = None
         self.ended_t = self.t
@@ -285,6 +288,17 @@ class Oracle:
             self.due = self.t + self.pause
         outcome = "ok" if record.ok else "failed"
         self._reach(f"{relist.scope} {outcome} withheld={bool(relist.withheld)}")
+
+    def _gauges_agree(self, record: RelistFinished, relist: Relist) -> None:
+        """The running gauges count what a global relist listed, and nothing else sets them."""
+        if relist.scope != "global" or relist.listing is None:
+            assert (record.running_pods, record.containers_by_state) == (None, None)
+            return
+        pods = relist.listing.values()
+        ready = sum(any(row.runtime_state == "ready" for row in rows.values()) for rows in pods)
+        rows = [row for rows in pods for row in rows.values() if row.kind == "container"]
+        assert record.running_pods == ready
+        assert record.containers_by_state == Counter(row.runtime_state for row in rows)
 
     def _all_found(self, relist: Relist) -> int:
         """Every difference was published, and every mark served, unless the pod was held or could
