@@ -108,10 +108,10 @@ def test_every_pinned_play_can_be_played() -> None:
     assert {mode_of(seed) for seed in range(2)} == set(MODES)
 
 
-def test_what_an_object_holds_is_weighed_once() -> None:
+def test_data_is_weighed_wherever_it_is_held() -> None:
     inner = [1, 2, 3]
     assert weigh([]) == 0
-    assert weigh([inner, inner]) == 5
+    assert weigh([inner, inner]) == weigh([inner, [*inner]]) == 8
     assert weigh({"a": {"b": (1, "long text")}}) == 4
 
 

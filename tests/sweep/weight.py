@@ -8,19 +8,24 @@ import msgspec
 
 
 def weigh(root: object) -> int:
-    """Entries of all dicts, lists, tuples, sets and deques below ``root``, each counted once.
+    """Entries of all dicts, lists, tuples, sets and deques below ``root``.
 
-    Texts and numbers weigh nothing: what is looked for is growth, not size.
+    Parts of the engine are entered once. Data is counted wherever it is held, so that it weighs the
+    same whether two holders share it or have a copy each. Texts and numbers weigh nothing: what is
+    looked for is growth, not size.
     """
     seen: set[int] = set()
     weight, waiting = 0, [root]
     while waiting:
         one = waiting.pop()
-        if id(one) in seen or one is None or isinstance(one, str | bytes | int | float | type):
+        if one is None or isinstance(one, str | bytes | int | float | type):
             continue
-        seen.add(id(one))
         if isinstance(one, dict | list | tuple | set | frozenset | deque):
             weight += len(one)
+        elif not isinstance(one, msgspec.Struct):
+            if id(one) in seen:
+                continue
+            seen.add(id(one))
         waiting.extend(_below(one))
     return weight
 
