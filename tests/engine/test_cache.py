@@ -93,6 +93,7 @@ def test_j11_equal_is_enough_to_be_woken() -> None:
 def test_j12_the_global_time_wakes_everybody_it_is_new_enough_for() -> None:
     cache = PodCache()
     waiters = [cache.wait("p", 5), cache.wait("q", 7), cache.wait("r", 6)]
+    assert len(set(waiters)) == 3
     cache.advance(6)
     assert cache.woken() == (waiters[0], waiters[2])
 
