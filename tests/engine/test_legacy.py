@@ -100,9 +100,29 @@ def test_l5_a_stop_is_written_and_told_at_once() -> None:
         9,
     )
     assert (died.container_name, died.attempt, died.is_sandbox) == ("app", 3, False)
-    assert (died.event, died.after_ns) == (1, 0)
+    assert (died.event, died.after_ns, died.baseline) == (1, 0, False)
     assert stage.state().events["evented_pleg"] == 1
     assert of(told, RequestMade) == []
+
+
+def test_l5_a_stop_without_the_containers_status_is_told_all_the_same() -> None:
+    stage = trusting()
+    told = stage.stopped("p", "c1", sandbox=SandboxStatus("s", 0, "ready", WALL))
+    (died,) = of(told, Lifecycle)
+    assert (died.container_id, died.attempt, died.exit_code) == ("c1", 0, None)
+
+
+def test_an_event_without_a_uid_is_believed() -> None:
+    (told,) = of(claim(trusting(), "stopped", "exited", uid=""), Lifecycle)
+    assert (told.uid, told.type) == ("", "ContainerDied")
+
+
+def test_a_reinspection_without_a_change_is_not_told() -> None:
+    stage = trusting()
+    stage.mark("p")
+    told = stage.relist()
+    assert [one.uid for one in of(told, PodCached)] == ["p"]
+    assert lifecycle(told) == []
 
 
 def test_l6_a_start_is_told() -> None:
