@@ -1,7 +1,8 @@
-"""The engine's state, rebuilt from its records alone.
+"""The engine's state, rebuilt from its records alone, so that a journal can be shown without it.
 
-What a journal tells must be all there is to tell: a live session's state and the state rebuilt from
-its records agree (tests/journal/test_rebuild.py), so a journal can be shown without its engine.
+It agrees with a live session's state where records tell the state (tests/journal/test_rebuild.py).
+They do not always: a global relist whose list succeeded has renewed health before its end is told,
+pods are counted as the pod cache has them, and a pace that changed little is not told.
 """
 
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from typing import Any
 
 from app.engine.health import complaint
 from app.engine.inputs import StreamPolicy
+from app.engine.profiles import PROFILES
 from app.engine.records import (
     ContainerEventSeen,
     EventIgnored,
@@ -119,7 +121,7 @@ class StateBuilder:
                 stream.detail,
             ),
             queue=QueueState(
-                self._depth, self._watching.queue_capacity, len(self._held), len(self._syncing)
+                self._depth, self._watching.queue_capacity, len(self._held), self._suspended()
             ),
             running=self._running,
             last_global=self._last_global,
@@ -130,6 +132,11 @@ class StateBuilder:
             requests={**self._requests, "held": len(self._held)},
             stream_events=dict(self._heard),
         )
+
+    def _suspended(self) -> int:
+        """Pods whose relists wait for SyncPod; without suspension its times hold nothing."""
+        profile = PROFILES.get(self._watching.profile)
+        return len(self._syncing) if profile is not None and profile.suspension else 0
 
     def _health(self, t: int) -> HealthState:
         threshold, start = self._watching.threshold_ns, self._relist_start
