@@ -32,6 +32,8 @@ class Fault(
     family: ClassVar[Family]
     imitates: ClassVar[str]
     """What this is on a real node, in a sentence."""
+    pressed_ns: ClassVar[Ns] = seconds(20)
+    """How long one lasts that is pressed and has no end of its own."""
 
     at: Ns
     lasts: Ns | None = msgspec.field(default=None, name="for")

@@ -4,9 +4,17 @@ from typing import Any
 
 import pytest
 
+from app.sim import faultplan
 from app.sim.agenda import Agenda, VirtualClock, play
 from app.sim.availability import Availability
-from app.sim.faultplan import ActiveFault, FaultPlan, FaultTally, in_words
+from app.sim.faultplan import (
+    MOST_AT_WORK,
+    ActiveFault,
+    FaultPlan,
+    FaultTally,
+    PressError,
+    in_words,
+)
 from app.sim.faults import (
     EventsDoubled,
     EventsLost,
@@ -185,3 +193,97 @@ def test_a_fault_is_told_with_what_it_imitates_and_when_it_is_over() -> None:
     )
     plan.end(active)
     assert in_words(active) == ("info", "Fault is over: runtime-freezes.")
+
+
+# ------------------------------------------------------------------------------ pressed by hand
+
+
+def test_a_press_begins_now_and_ends_by_itself(bench: Bench) -> None:
+    bench.run(3)
+    pressed = bench.plan.begin_now(StreamSilent(at=seconds(99)))
+    assert (pressed.kind, pressed.since_t) == ("stream-silent", seconds(3))
+    assert pressed.until_t == seconds(3) + StreamSilent.pressed_ns
+    assert pressed.imitates == StreamSilent.imitates
+    assert pressed.pressed
+    assert bench.plan.active() == (pressed,)
+    bench.run(StreamSilent.pressed_ns / 1e9 - 0.01)
+    assert bench.plan.at_work(StreamSilent)
+    bench.run(0.01)
+    assert bench.plan.active() == ()
+
+
+@pytest.mark.parametrize(
+    ("own", "asked", "lasts"),
+    [(None, None, 20), (5, None, 5), (None, 7, 7), (5, 7, 7), (0, None, 0)],
+)
+def test_how_long_a_press_lasts(
+    bench: Bench, own: int | None, asked: int | None, lasts: int
+) -> None:
+    fault = ListsHang(at=Ns(0), lasts=None if own is None else seconds(own))
+    pressed = bench.plan.begin_now(fault, None if asked is None else seconds(asked))
+    assert pressed.until_t == seconds(lasts)
+
+
+def test_what_is_at_work_is_told_in_order_with_what_it_has_hit(bench: Bench) -> None:
+    plan = bench.plan
+    plan.schedule([EventsLost(at=seconds(1), lasts=None)])
+    first = plan.begin_now(ListsHang(at=Ns(0)))
+    bench.run(2)
+    second = plan.begin_now(EventsLost(at=Ns(0)))
+    plan.hit_event(EventsLost, told())
+    told_of = [(one.number, one.kind, one.until_t, one.hits, one.pressed) for one in plan.active()]
+    assert told_of == [
+        (first.number, "lists-hang", seconds(20), 0, True),
+        (2, "events-lost", None, 1, False),
+        (second.number, "events-lost", seconds(22), 0, True),
+    ]
+
+
+def test_one_can_be_lifted_once(bench: Bench) -> None:
+    one = bench.plan.begin_now(RuntimeFreezes(at=Ns(0)))
+    other = bench.plan.begin_now(ListsHang(at=Ns(0)))
+    assert bench.plan.lift(one.number)
+    assert bench.state() == "up"
+    assert bench.plan.active() == (other,)
+    assert not bench.plan.lift(one.number)
+    assert not bench.plan.lift(4711)
+
+
+def test_healing_ends_all_and_lets_the_scenario_go_on(bench: Bench) -> None:
+    bench.plan.schedule([StreamSilent(at=seconds(1), lasts=None), RuntimeRestarts(at=seconds(9))])
+    bench.run(2)
+    bench.plan.begin_now(ListsHang(at=Ns(0)))
+    assert bench.plan.heal_all() == 2
+    assert bench.plan.quiet
+    assert bench.plan.heal_all() == 0
+    bench.run(7.1)
+    assert [one.kind for one in bench.plan.active()] == ["runtime-restarts"]
+
+
+def test_a_press_shifts_nothing_in_what_the_scenario_brings() -> None:
+    alone, among = Bench(), Bench()
+    fault = ListsFail(at=seconds(1), share=0.5)
+    among.plan.begin_now(fault)
+    for one in (alone, among):
+        one.plan.schedule([fault])
+        one.run(2)
+    chances = [strikes(one.plan.at_work(ListsFail)[-1]) for one in (alone, among)]
+    assert chances[0] == chances[1]
+    assert strikes(among.plan.at_work(ListsFail)[0]) != chances[0]
+
+
+def test_presses_are_bounded_and_what_is_long_over_is_forgotten(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = bench.plan
+    for _ in range(MOST_AT_WORK):
+        plan.begin_now(ListsHang(at=Ns(0)))
+    with pytest.raises(PressError, match="Lift some"):
+        plan.begin_now(ListsHang(at=Ns(0)))
+    plan.heal_all()
+    monkeypatch.setattr(faultplan, "MOST_REMEMBERED", 10)
+    kept = plan.begin_now(StreamSilent(at=Ns(0)))
+    for _ in range(500):
+        plan.lift(plan.begin_now(ListsHang(at=Ns(0))).number)
+    assert len(plan.tallies()) <= 10 + MOST_AT_WORK
+    assert plan.active() == (kept,)
