@@ -20,7 +20,15 @@ from app.engine.outbox import Outbox
 from app.engine.pace import Pace
 from app.engine.podrecords import PodRecords
 from app.engine.profiles import Profile
-from app.engine.records import PodCached, PodUncached, RelistFinished, RelistStarted, Scope
+from app.engine.records import (
+    PodCached,
+    PodUncached,
+    RelistFinished,
+    RelistListed,
+    RelistStarted,
+    Retuned,
+    Scope,
+)
 from app.engine.requests import Request, RequestQueue
 from app.engine.running import gauges_of
 from app.engine.settings import EngineSettings
@@ -132,8 +140,14 @@ class GenericPleg:
 
     def retune(self, period_ns: int, threshold_ns: int) -> None:
         """Another period and health threshold from now on (kubelet: ``Update``; legacy only)."""
+        now = (self.pace.period_ns, self.health.threshold_ns)
         self.pace.retune(period_ns)
         self.health.threshold_ns = threshold_ns
+        if self._running and now != (period_ns, threshold_ns):
+            out = self._out
+            out.show(
+                Retuned(t=out.t, wall=out.wall, period_ns=period_ns, threshold_ns=threshold_ns)
+            )
 
     def relist_now(self) -> None:
         """A global relist is due at once, or as soon as those before it have ended."""
@@ -255,6 +269,17 @@ class GenericPleg:
         else:
             job.todo = iter((job.uid,))
         self._advance(job)
+        if job.inspection is not None and job.scope == "global":
+            out, pause = self._out, self.pace.pause_ns
+            out.show(
+                RelistListed(
+                    t=out.t,
+                    wall=out.wall,
+                    relist=job.relist,
+                    started=job.started,
+                    pause_ns=pause,
+                )
+            )
 
     def list_failed(self, answer: PodsListFailed) -> None:
         """The list failed: records, cache and relist time stay as they are."""
@@ -444,6 +469,7 @@ class GenericPleg:
             slowest_ns=job.slowest.duration_ns,
             running_pods=job.running_pods,
             containers_by_state=job.by_state,
+            pause_ns=self.pace.pause_ns if job.scope == "global" and self._running else None,
         )
         out.show(finished)
         if job.scope == "global":

@@ -148,11 +148,24 @@ class RelistStarted(Record, frozen=True, tag="relist_started"):
     waited_ns: int | None = None
 
 
+class RelistListed(Record, frozen=True, tag="relist_listed"):
+    """A global relist has its list and goes on to inspect pods; health is renewed from here on.
+
+    A relist that has nothing to inspect ends in the same moment and is told by its end alone.
+    ``pause_ns``: as in :class:`RelistFinished`.
+    """
+
+    relist: int
+    started: int
+    pause_ns: int
+
+
 class RelistFinished(Record, frozen=True, tag="relist_finished"):
     """A relist ended. ``started`` is its monotonic start; counts are of what it listed.
 
     ``withheld``: pods whose result was not published because of SyncPod. The ``running_*`` numbers
     are those of the kubelet's gauges (global relists whose list succeeded; else None).
+    ``pause_ns``: the pause in force between two global relists (global only; None at the stop).
     """
 
     relist: int
@@ -173,6 +186,7 @@ class RelistFinished(Record, frozen=True, tag="relist_finished"):
     slowest_ns: int = 0
     running_pods: int | None = None
     containers_by_state: dict[str, int] | None = None
+    pause_ns: int | None = None
 
 
 class Lifecycle(Record, frozen=True, tag="lifecycle"):
@@ -292,6 +306,13 @@ class PaceChanged(Record, frozen=True, tag="pace"):
     reason: str
 
 
+class Retuned(Record, frozen=True, tag="retuned"):
+    """Another period and health threshold from now on (``legacy``: with the stream, or without)."""
+
+    period_ns: int
+    threshold_ns: int
+
+
 class RuntimeHung(Record, frozen=True, tag="runtime_hung"):
     """A call has been waiting for ``age_ns`` and the runtime is taken for hung (``hung``), or
     answered again (not ``hung``; the age the oldest call reached)."""
@@ -328,6 +349,7 @@ AnyRecord = (
     | RequestMade
     | RequestMoved
     | RelistStarted
+    | RelistListed
     | RelistFinished
     | Lifecycle
     | PodCached
@@ -339,6 +361,7 @@ AnyRecord = (
     | SyncFinished
     | HealthChanged
     | PaceChanged
+    | Retuned
     | RuntimeHung
     | Gap
     | Note

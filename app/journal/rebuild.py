@@ -1,12 +1,15 @@
 """The engine's state, rebuilt from its records alone, so that a journal can be shown without it.
 
-It agrees with a live session's state where records tell the state (tests/journal/test_rebuild.py).
-They do not always: a global relist whose list succeeded has renewed health before its end is told,
-pods are counted as the pod cache has them, and a pace that changed little is not told.
+The sweep compares it with the engine at the end of every life it plays (tests/sweep/rebuild.py),
+and tests/journal/test_rebuild.py does all along lives under each profile. Not in records, and
+therefore not told: how often the stream was opened, when the gauge of the last relist was last
+written, that the engine was stopped, and what the second health check of ``legacy`` says.
 """
 
 from collections.abc import Callable
 from typing import Any
+
+import msgspec
 
 from app.engine.health import complaint
 from app.engine.inputs import StreamPolicy
@@ -16,14 +19,13 @@ from app.engine.records import (
     EventIgnored,
     Gap,
     Lifecycle,
-    PaceChanged,
-    PodCached,
-    PodUncached,
     Record,
     RelistFinished,
+    RelistListed,
     RelistStarted,
     RequestMade,
     RequestMoved,
+    Retuned,
     RuntimeSeen,
     StreamChanged,
     SyncBegan,
@@ -61,6 +63,7 @@ class StateBuilder:
         self._stream_since = 0
         self._relist_start: int | None = None
         self._relist_wall = 0
+        self._running_wall = 0
         self._running: RelistState | None = None
         self._last_global: RelistState | None = None
         self._depth = 0
@@ -68,7 +71,10 @@ class StateBuilder:
         self._waiting: set[int] = set()
         self._running_request: int | None = None
         self._syncing: set[str] = set()
-        self._pods: dict[str, int] = {}
+        self._pods: dict[str, dict[str, bool]] = {}
+        """Pod records as lifecycle events made them: what is a container, and what a sandbox."""
+        self._containers = 0
+        self._next_t: int | None = None
         self._events = dict.fromkeys(SOURCES, 0)
         self._requests = dict.fromkeys(("queued", "executed", *ENDS), 0)
         self._heard = dict.fromkeys(
@@ -86,9 +92,8 @@ class StateBuilder:
             RelistStarted: self._started,
             RelistFinished: self._finished,
             Lifecycle: self._found,
-            PaceChanged: self._pace,
-            PodCached: self._cached,
-            PodUncached: self._uncached,
+            RelistListed: self._listed,
+            Retuned: self._retuned,
             SyncBegan: self._sync_began,
             SyncFinished: self._sync_ended,
         }
@@ -125,9 +130,9 @@ class StateBuilder:
             ),
             running=self._running,
             last_global=self._last_global,
-            next_global_t=None,
+            next_global_t=self._next_t,
             pods=len(self._pods),
-            containers=sum(self._pods.values()),
+            containers=self._containers,
             events=dict(self._events),
             requests={**self._requests, "held": len(self._held)},
             stream_events=dict(self._heard),
@@ -147,6 +152,7 @@ class StateBuilder:
     def _began(self, record: Watching) -> None:
         self._watching = record
         self._pause_ns = record.period_ns
+        self._next_t = record.t
 
     def _runtime(self, record: RuntimeSeen) -> None:
         self._policy = record.policy
@@ -196,6 +202,9 @@ class StateBuilder:
         if record.request is not None:
             self._depth = max(0, self._depth - 1)
         self._running_request = record.request
+        if record.scope == "global":
+            self._next_t = None
+            self._running_wall = record.wall
         self._running = RelistState(
             record.relist, record.scope, record.source, record.t, record.uid
         )
@@ -209,9 +218,12 @@ class StateBuilder:
         self._running_request = None
         if record.scope != "global":
             return
-        if record.ok:
-            self._relist_start = record.started
-            self._relist_wall = record.wall - record.duration_ns
+        if record.running_pods is not None:
+            # Its list succeeded, whatever became of the rest.
+            self._renew(record.started)
+        if record.pause_ns is not None:
+            self._pause_ns = record.pause_ns
+            self._next_t = record.t + record.pause_ns
         self._last_global = RelistState(
             record.relist,
             record.scope,
@@ -224,18 +236,33 @@ class StateBuilder:
             record.containers,
         )
 
+    def _listed(self, record: RelistListed) -> None:
+        self._renew(record.started)
+        self._pause_ns = record.pause_ns
+
+    def _renew(self, started: int) -> None:
+        self._relist_start = started
+        self._relist_wall = self._running_wall
+
+    def _retuned(self, record: Retuned) -> None:
+        self._watching = msgspec.structs.replace(
+            self._watching, period_ns=record.period_ns, threshold_ns=record.threshold_ns
+        )
+        self._pause_ns = record.period_ns
+
     def _found(self, record: Lifecycle) -> None:
         if record.delivery != "filtered":
             self._events[record.source] += 1
-
-    def _pace(self, record: PaceChanged) -> None:
-        self._pause_ns = record.period_ns
-
-    def _cached(self, record: PodCached) -> None:
-        self._pods[record.uid] = len(record.containers)
-
-    def _uncached(self, record: PodUncached) -> None:
-        self._pods.pop(record.uid, None)
+        if record.relist == 0 or record.type == "PodSync":
+            # An event that was believed leaves the pod records as they are (legacy).
+            return
+        pod = self._pods.setdefault(record.uid, {})
+        self._containers -= pod.pop(record.container_id, False)
+        if record.new_state != "non-existent":
+            pod[record.container_id] = not record.is_sandbox
+            self._containers += not record.is_sandbox
+        if not pod:
+            del self._pods[record.uid]
 
     def _sync_began(self, record: SyncBegan) -> None:
         self._syncing.add(record.uid)

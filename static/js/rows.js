@@ -21,7 +21,7 @@ export function isNews(rec) {
     case "request": return rec.outcome === "held" || rec.outcome === "dropped" || rec.outcome === "coalesced";
     case "request_moved": return rec.outcome === "skipped" || rec.outcome === "dropped" || rec.outcome === "coalesced";
     case "relist_finished": return rec.ok === false;
-    case "relist_started": case "pod_cached": case "pod_uncached": case "cache_time": case "running_moved": case "sync_started": case "sync_finished": return false;
+    case "relist_started": case "relist_listed": case "pod_cached": case "pod_uncached": case "cache_time": case "running_moved": case "sync_started": case "sync_finished": return false;
     case "stream": return !rec.renewed;
     default: return true;
   }
@@ -51,6 +51,7 @@ export function cells(rec) {
       return { ...blank, glyph: kind, what, detail: `source ${rec.source}; ${count(rec.depth ?? 0, "request")} in the queue${rec.relist ? rec.outcome === "skipped" ? `; covered by global relist #${rec.relist}` : `; result of relist #${rec.relist} withheld` : ""}` };
     }
     case "relist_started": return { ...blank, glyph: kindOf(rec) ?? "relist", what: rec.scope === "global" ? `Global relist #${rec.relist} began` : "Targeted relist began", detail: `source ${rec.source}${rec.waited_ns && rec.waited_ns >= 1e3 ? `, waited ${duration(rec.waited_ns)}` : ""}` };
+    case "relist_listed": return { ...blank, glyph: "global", what: `Global relist #${rec.relist} had its list`, after: duration(rec.t - (rec.started ?? rec.t)), detail: "health is renewed; changed pods are inspected" };
     case "relist_finished": {
       const what = `${rec.scope === "global" ? `Global relist #${rec.relist}` : "Targeted relist"} ${rec.ok === false ? "failed" : "ended"}`;
       const changed = rec.changed ? `${count(rec.changed, "pod")} changed` : "nothing changed";
@@ -62,6 +63,7 @@ export function cells(rec) {
     case "gap": return { ...blank, glyph: "hatch", what: "Not known", after: duration(rec.t - (rec.from_t ?? rec.t)), detail: `${count(rec.count ?? 0, "record")} lost (${rec.hop}): ${rec.reason}` };
     case "health": return { ...blank, glyph: rec.healthy ? "ok" : "bad", what: rec.healthy ? "PLEG healthy" : "PLEG unhealthy", detail: rec.message ?? "" };
     case "pace": return { ...blank, glyph: "global", what: "Pace changed", detail: `a global relist every ${duration(rec.period_ns)}; ${rec.reason}` };
+    case "retuned": return { ...blank, glyph: "global", what: "Period changed", detail: `a global relist every ${duration(rec.period_ns)}, healthy within ${duration(rec.threshold_ns)}` };
     case "runtime_hung": return { ...blank, glyph: rec.hung ? "warning" : "ok", what: rec.hung ? "Runtime hung" : "Runtime answers again", detail: `${rec.method}, ${duration(rec.age_ns)}` };
     case "note": return { ...blank, glyph: rec.level === "warning" ? "warning" : "other", what: "Note", detail: rec.text ?? "" };
     case "pod_seen": return { ...blank, glyph: "running", what: "Pod seen" };

@@ -12,6 +12,7 @@ from app.engine.records import (
     PodSeen,
     PodUncached,
     RelistFinished,
+    RelistListed,
     RelistStarted,
     RequestMade,
     RequestMoved,
@@ -907,6 +908,41 @@ def test_an_inspection_asks_for_all_that_was_listed() -> None:
     stage.answer()
     assert stage.inspection().sandbox_ids == ("s1", "s2")
     assert stage.inspection().container_ids == ("c1", "c2")
+
+
+def test_a_global_relist_that_inspects_tells_when_it_had_its_list() -> None:
+    stage = Stage(by_hand=True)
+    stage.node.container("p", "c1")
+    stage.node.container("q", "c2")
+    stage.start()
+    stage.run(0.2)
+    told = stage.answer()
+    [listed] = of(told, RelistListed)
+    assert (listed.t, listed.relist, listed.started) == (200 * MS, 1, 0)
+    assert listed.pause_ns == SECOND
+    assert of(stage.answer(), RelistListed) == [], "once, however many pods are inspected"
+    [finished] = of(stage.answer(), RelistFinished)
+    assert finished.pause_ns == SECOND
+
+
+def test_a_relist_without_an_inspection_or_of_one_pod_tells_of_its_end_only() -> None:
+    stage = Stage()
+    stage.node.container("p", "c1")
+    stage.start()
+    stage.relist()
+    told = stage.relist()
+    stage.node.exit("p", "c1", 1)
+    told += stage.ask("p") + stage.run(0.1)
+    assert lifecycle(told) == ["p Died c1"]
+    assert of(told, RelistListed) == []
+    assert [one.pause_ns for one in of(told, RelistFinished)] == [SECOND, None]
+
+
+def test_a_relist_cut_off_by_the_stop_tells_of_no_pause() -> None:
+    stage = Stage(by_hand=True)
+    stage.start()
+    [finished] = of(stage.stop(), RelistFinished)
+    assert finished.pause_ns is None
 
 
 def test_n6_n7_what_went_between_list_and_inspection_is_left_out() -> None:

@@ -17,6 +17,7 @@ from app.engine.records import (
     RelistFinished,
     RelistStarted,
     RequestMade,
+    Retuned,
     RunningMoved,
     StreamChanged,
     Watching,
@@ -316,6 +317,9 @@ def test_l12_the_fifth_end_brings_polling_back_for_good() -> None:
     assert CancelWake(timer="cache_time") in stage.effects
     state = stage.state()
     assert (state.period_ns, state.health.threshold_ns) == (SECOND, 180 * SECOND)
+    assert [(one.period_ns, one.threshold_ns) for one in of(told, Retuned)] == [
+        (SECOND, 180 * SECOND)
+    ]
     told = stage.run(10)
     assert len(of(told, RelistStarted)) == 10
     assert of(told, CacheTimeMoved) == []
@@ -337,9 +341,11 @@ def test_trust_follows_what_the_runtime_is_said_to_allow() -> None:
     assert lifecycle(told) == ["p Died c1"], "nobody waits five minutes for a stream that is off"
     assert stage.state().pace_ns == SECOND
     stage.run(5)
-    stage.probe("join")
-    stage.probe("join")
+    told = stage.probe("join") + stage.probe("join")
     assert stage.state().pace_ns == 300 * SECOND
+    assert [(one.period_ns, one.threshold_ns) for one in of(told, Retuned)] == [
+        (300 * SECOND, 600 * SECOND)
+    ]
     assert len(of(stage.run(10), CacheTimeMoved)) == 5
 
 
@@ -347,11 +353,10 @@ def test_a_probe_before_the_start_and_after_the_stop_changes_no_pace() -> None:
     stage = Stage(settings=LEGACY)
     stage.probe("join")
     assert stage.state().pace_ns == SECOND
-    stage.start()
+    told = stage.start()
     assert stage.state().pace_ns == 300 * SECOND
-    stage.stop()
-    stage.probe("relist_only")
-    stage.start()
+    told += stage.stop() + stage.probe("relist_only") + stage.start()
+    assert of(told, Retuned) == [], "Watching says it, and nothing is in force after the stop"
     assert stage.state().pace_ns == 300 * SECOND, "start() probes again: join"
 
 

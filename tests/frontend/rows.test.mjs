@@ -17,7 +17,7 @@ test("a finding as a row", () => {
 });
 
 test("every kind of record has words and a glyph", () => {
-  const kinds = ["watching", "runtime", "pod_seen", "pod_gone", "stream_event", "event_ignored", "event_refused", "cache_time", "running_moved", "request", "request_moved", "relist_started", "relist_finished", "lifecycle", "pod_cached", "pod_uncached", "stream", "sync_started", "sync_finished", "health", "pace", "runtime_hung", "gap", "note"];
+  const kinds = ["watching", "runtime", "pod_seen", "pod_gone", "stream_event", "event_ignored", "event_refused", "cache_time", "running_moved", "request", "request_moved", "relist_started", "relist_listed", "relist_finished", "lifecycle", "pod_cached", "pod_uncached", "stream", "sync_started", "sync_finished", "health", "pace", "retuned", "runtime_hung", "gap", "note"];
   for (const kind of kinds) {
     const told = cells(/** @type {any} */ ({ kind, t: 0, seq: 1, wall: 0, type: "ContainerDied" }));
     assert.ok(told.what && told.glyph && !told.what.includes("_"), kind);

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 
+from app.engine.profiles import PROFILES
 from app.engine.records import SyncBegan, Watching
-from app.engine.state import EngineState
 from app.journal.rebuild import StateBuilder
+from app.sim.library import load
+from app.sim.virtual import VirtualSession
 from tests.engine.director import play
+from tests.sweep.rebuild import comparable
 
-COUNTED_ELSEWHERE = ("opened", "errors")
-"""Streams opened and ended: the records show what became of the stream, not each try."""
-
-
-def comparable(state: EngineState) -> dict[str, object]:
-    told = msgspec.to_builtins(state)
-    for name in COUNTED_ELSEWHERE:
-        del told["stream_events"][name]
-    # When the next poll is due, and when health was last polled, are plans and not events.
-    del told["next_global_t"], told["health"]["last_seen"]
-    return {**told}
+SECOND = 1_000_000_000
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -32,6 +24,21 @@ def test_the_state_rebuilt_from_the_records_is_the_engines(seed: int) -> None:
         builder.apply(record)
     state = stage.state()
     assert comparable(builder.state(state.t)) == comparable(state)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("scenario", ["runtime-restart", "crash-loop"])
+def test_it_is_the_engines_at_every_moment_under_every_profile(profile: str, scenario: str) -> None:
+    builder = StateBuilder()
+    session = VirtualSession(load(scenario), profile=profile, on_record=builder.apply)
+    session.start()
+    moments = range(SECOND, 150 * SECOND, 1_070_000_003)
+    for t in moments:
+        session.run_until(t)
+        told, state = builder.state(t), session.engine.state(t)
+        assert comparable(told) == comparable(state)
+        if profile != "legacy":
+            assert told.next_global_t == state.next_global_t
 
 
 @pytest.mark.parametrize(("profile", "suspended"), [("kep", 1), ("generic", 0), ("polling", 0)])
