@@ -5,7 +5,7 @@ from typing import Any
 from app.engine.records import Lifecycle
 from app.sim.durations import Spread
 from app.sim.ledger import Ledger
-from app.sim.objects import RuntimeEvent, Sandbox, SandboxConfig
+from app.sim.objects import Container, ContainerConfig, RuntimeEvent, Sandbox, SandboxConfig
 
 SANDBOX = Sandbox("s1", SandboxConfig(name="web", uid="u", namespace="n"), "ready", 0)
 
@@ -106,3 +106,25 @@ def test_what_the_runtime_killed_itself_ended_when_it_tells_so() -> None:
     ledger.on_record(found("ContainerDied", "c", 75))
     assert ledger.ends(frozenset()).by_source["global"].max == 5
     assert ledger.runtime_lag().max == 0
+
+
+def test_each_happening_is_told_with_its_finding_and_its_owner() -> None:
+    ledger = Ledger()
+    config = ContainerConfig(name="app", image="i")
+    made = Container("c", "s1", config, "created", 0)
+    ledger.told(RuntimeEvent("created", "c", 0, SANDBOX, (made,)), 1)
+    ledger.began("c", 2)
+    ledger.on_record(found("ContainerStarted", "c", 5, "post_sync"))
+    ledger.ended("c", 9)
+    start, end = ledger.happenings()
+    assert (start.what, start.t, start.found_t, start.source) == ("start", 2, 5, "post_sync")
+    assert (start.uid, start.container_name) == ("u", "app")
+    assert (end.what, end.t, end.uid, end.found_t, end.source) == ("end", 9, "u", None, None)
+
+
+def test_what_nobody_told_of_has_no_owner_and_baseline_is_said() -> None:
+    ledger = Ledger()
+    ledger.began("c", 0)
+    ledger.on_record(found("ContainerStarted", "c", 5, baseline=True))
+    (start,) = ledger.happenings()
+    assert (start.uid, start.container_name, start.baseline) == ("", "", True)
