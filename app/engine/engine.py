@@ -37,7 +37,7 @@ from app.engine.outbox import Outbox, Outputs
 from app.engine.profiles import PROFILES
 from app.engine.records import SyncBegan, SyncFinished, Watching
 from app.engine.settings import EngineSettings
-from app.engine.state import EngineState, QueueState, RelistState
+from app.engine.state import EngineState, QueueState
 from app.engine.stream import RETRY, EventStream, Uniform
 
 
@@ -190,9 +190,7 @@ class Engine:
         """The present state, as at ``t`` (monotonic ns)."""
         generic = self._generic
         job = generic.job
-        running = None
-        if job is not None:
-            running = RelistState(job.relist, job.scope, job.source, job.started, job.uid)
+        running = None if job is None else job.state()
         queue = generic.queue
         records = self.pod_records()
         return EngineState(

@@ -5,17 +5,16 @@ runtime is an effect; a relist is therefore a ``Job`` that waits for its answers
 at a time, which is the kubelet's relist lock.
 """
 
-from collections.abc import Callable, Iterator
-
-import msgspec
+from collections.abc import Callable
 
 from app.engine.cache import PodCache, keep_ips, pod_status
 from app.engine.effects import InspectPod, ListPods, WakeAt
 from app.engine.health import Health
 from app.engine.inputs import PodInspected, PodInspectFailed, PodsListed, PodsListFailed
+from app.engine.job import Inspection, Job
 from app.engine.lifecycle import Finding, LifecycleEvents, StopEvents
 from app.engine.listing import LastListing, Pod, group
-from app.engine.model import CallCost, PodStatus, RelistSource
+from app.engine.model import PodStatus, RelistSource
 from app.engine.outbox import Outbox
 from app.engine.pace import Pace
 from app.engine.podrecords import PodRecords
@@ -23,7 +22,6 @@ from app.engine.profiles import Profile
 from app.engine.records import (
     PodCached,
     PodUncached,
-    RelistFinished,
     RelistListed,
     RelistStarted,
     Retuned,
@@ -38,43 +36,6 @@ from app.engine.transitions import Change, changes
 NOT_FOUND = "The runtime lists no such pod."
 NO_REASON = "The runtime failed without a word."
 """A failure whose text is empty is still a failure."""
-
-
-class Inspection(msgspec.Struct):
-    """The one pod a relist is asking the runtime about. ``t`` and ``wall``: what the status that
-    comes of it is stamped with."""
-
-    uid: str
-    pod: Pod
-    changes: list[Change]
-    marked: bool
-    t: int
-    wall: int
-
-
-class Job(msgspec.Struct):
-    """A relist in progress. ``touched``: pods whose suspension began or ended meanwhile."""
-
-    relist: int
-    scope: Scope
-    source: RelistSource
-    started: int
-    started_wall: int
-    request: Request | None = None
-    uid: str | None = None
-    forced: bool = False
-    call: int = 0
-    pods: dict[str, Pod] | None = None
-    todo: Iterator[str] = iter(())
-    inspection: Inspection | None = None
-    touched: set[str] = set()
-    withheld: set[str] = set()
-    changed: int = 0
-    calls: int = 0
-    slowest: CallCost = CallCost("", 0)
-    containers: int = 0
-    running_pods: int | None = None
-    by_state: dict[str, int] | None = None
 
 
 class GenericPleg:
@@ -244,7 +205,7 @@ class GenericPleg:
         job = self._waiting_for_list(answer.call)
         if job is None:
             return
-        self._account(job, answer.calls)
+        job.account(answer.calls)
         job.containers = len(answer.containers)
         if job.scope == "global":
             job.pods, same = self._last_listing.pods(
@@ -285,7 +246,7 @@ class GenericPleg:
         """The list failed: records, cache and relist time stay as they are."""
         job = self._waiting_for_list(answer.call)
         if job is not None:
-            self._account(job, answer.calls)
+            job.account(answer.calls)
             self._finish(job, answer.error or NO_REASON)
 
     def inspected(self, answer: PodInspected) -> None:
@@ -293,7 +254,7 @@ class GenericPleg:
         job = self._waiting_for(answer.call)
         if job is None or job.inspection is None:
             return
-        self._account(job, answer.calls)
+        job.account(answer.calls)
         one, job.inspection = job.inspection, None
         if self._may_publish(job, one.uid, marked=one.marked):
             pod = one.pod
@@ -311,7 +272,7 @@ class GenericPleg:
         job = self._waiting_for(answer.call)
         if job is None or job.inspection is None:
             return
-        self._account(job, answer.calls)
+        job.account(answer.calls)
         one, job.inspection = job.inspection, None
         if self._may_publish(job, one.uid, marked=one.marked):
             status = PodStatus(one.uid, one.pod.name, one.pod.namespace)
@@ -446,50 +407,11 @@ class GenericPleg:
         self.dispatch()
 
     def _show_finished(self, job: Job, error: str) -> None:
-        out = self._out
-        took = out.t - job.started
-        finished = RelistFinished(
-            t=out.t,
-            wall=out.wall,
-            relist=job.relist,
-            scope=job.scope,
-            source=job.source,
-            started=job.started,
-            duration_ns=took,
-            ok=not error,
-            uid=job.uid,
-            request=job.request.number if job.request is not None else None,
-            error=error,
-            pods=len(job.pods or ()),
-            containers=job.containers,
-            changed=job.changed,
-            withheld=len(job.withheld),
-            calls=job.calls,
-            slowest_method=job.slowest.method,
-            slowest_ns=job.slowest.duration_ns,
-            running_pods=job.running_pods,
-            containers_by_state=job.by_state,
-            pause_ns=self.pace.pause_ns if job.scope == "global" and self._running else None,
-        )
-        out.show(finished)
+        pause = self.pace.pause_ns if job.scope == "global" and self._running else None
+        finished = job.finished(self._out.t, self._out.wall, error, pause)
+        self._out.show(finished)
         if job.scope == "global":
-            self.last_global = RelistState(
-                job.relist,
-                job.scope,
-                job.source,
-                job.started,
-                None,
-                took,
-                finished.ok,
-                finished.pods,
-                finished.containers,
-            )
-
-    def _account(self, job: Job, costs: tuple[CallCost, ...]) -> None:
-        job.calls += len(costs)
-        for cost in costs:
-            if cost.duration_ns > job.slowest.duration_ns:
-                job.slowest = cost
+            self.last_global = job.state(finished)
 
     def _next_call(self) -> int:
         self._calls += 1
