@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.sweep.examine import PLAYS, Play, Tally, examine, examine_all
 from tests.sweep.run import STEPS
@@ -61,15 +62,24 @@ class Report:
         return "\n".join(lines)
 
 
-def pinned() -> list[tuple[int, Play]]:
-    """The seeds that once found something, and how they are played."""
-    plays: list[tuple[int, Play]] = []
+class Pinned(NamedTuple):
+    """A play that once broke a law; ``safeguard``: what the fix is called, empty if it has no
+    name."""
+
+    seed: int
+    play: Play
+    safeguard: str
+
+
+def pinned() -> list[Pinned]:
+    """The plays that once found something."""
+    plays: list[Pinned] = []
     for line in PINNED.read_text(encoding="utf-8").splitlines():
-        text = line.partition("#")[0].split()
-        if text:
-            seed, name = text
+        text, _, told = line.partition("#")
+        if text.strip():
+            seed, name = text.split()
             (play,) = (one for one in PLAYS if one == name)
-            plays.append((int(seed), play))
+            plays.append(Pinned(int(seed), play, told.partition("|")[2].strip()))
     return plays
 
 
@@ -91,7 +101,7 @@ def sweep(
 ) -> Report:
     """All pinned plays, then ``count`` seeds from ``first`` on; ``progress`` after each chunk."""
     report, began = Report(), time.monotonic()
-    for seed, play in pinned():
+    for seed, play, _ in pinned():
         examine(seed, play, report.tally, steps)
         report.pinned += 1
     end = first + count

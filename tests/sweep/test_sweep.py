@@ -16,7 +16,7 @@ from tests.sweep.knobs import Knobs
 from tests.sweep.rebuild import journal
 from tests.sweep.run import MODES, Life
 from tests.sweep.safeguards import SAFEGUARDS, seeds_to_find
-from tests.sweep.sweep import ENOUGH, Report, pinned, sweep
+from tests.sweep.sweep import ENOUGH, Pinned, Report, pinned, sweep
 from tests.sweep.weight import weigh
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,8 +103,21 @@ def test_the_command_repeats_one_seed() -> None:
         assert "no violation" in said
 
 
-def test_every_pinned_play_can_be_played() -> None:
-    assert all(play in PLAYS for _, play in pinned())
+@pytest.mark.parametrize("once", [one for one in pinned() if one.safeguard], ids=str)
+def test_a_pinned_play_still_shows_its_bug_without_the_fix(
+    once: Pinned, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(examining, "ARTIFACTS", tmp_path)
+    monkeypatch.setattr(examining, "ROOT", tmp_path)
+    SAFEGUARDS[once.safeguard].off(monkeypatch)
+    found = examine(once.seed, once.play, Tally())
+    assert found is not None
+    assert found.text.startswith("AssertionError"), "a law was broken, and not the program"
+
+
+def test_every_pinned_play_is_played_by_its_mode() -> None:
+    assert len(pinned()) >= 3
+    assert all(play in PLAYS for _, play, _ in pinned())
     assert {mode_of(seed) for seed in range(2)} == set(MODES)
 
 
