@@ -155,6 +155,7 @@ class ReinspectRequested(Input, frozen=True, tag="reinspect_requested"):
 
 
 class EventsTaken(Input, frozen=True, tag="events_taken"):
-    """The reader of the lifecycle event channel took ``count`` events from it."""
+    """The reader of the lifecycle event channel took ``count`` events from it; a negative count
+    says that so many which are not the PLEG's were put in."""
 
     count: int

@@ -1,8 +1,9 @@
-"""What can go wrong between the runtime and the PLEG, and in the runtime itself.
+"""What can go wrong between the runtime and the PLEG, in the runtime, in the kubelet, on the node.
 
 A fault is declared: what, from when, for how long, to whom, how often. It says what it imitates in
-the real world. ``faultplan.py`` decides which are at work; ``virtualstream.py`` and
-``virtualruntime.py`` carry them out. All of them end by themselves when they have an end.
+the real world. ``faultplan.py`` decides which are at work. ``virtualstream.py`` and
+``virtualruntime.py`` carry them out in virtual time, ``livestream.py`` and ``livecalls.py`` over
+gRPC, and ``nodefaults.py`` in both. All of them end by themselves when they have an end.
 """
 
 from fnmatch import fnmatchcase
@@ -12,6 +13,7 @@ import msgspec
 
 from app.sim.flavour import EventKind
 from app.sim.units import Ns, Offset, Span, millis, seconds
+from app.sim.workloadparts import EndingName
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 """Of how many, from 0 (none) to 1 (all)."""
@@ -21,7 +23,9 @@ Glob = Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
 
 Text = Annotated[str, msgspec.Meta(max_length=500)]
 
-Family = Literal["stream", "lists", "inspections", "runtime"]
+Family = Literal["stream", "lists", "inspections", "runtime", "kubelet", "node"]
+"""Where a fault sits: the event stream; calls; the runtime's process; the kubelet's sync loop and
+pod workers; the processes on the node."""
 
 
 class Fault(
@@ -140,6 +144,19 @@ class EventsDoubled(EventFault, frozen=True, kw_only=True, tag="events-doubled")
     imitates: ClassVar[str] = "Two streams that overlap, or a runtime that repeats itself."
 
 
+class EventsRepeated(EventFault, frozen=True, kw_only=True, tag="events-repeated"):
+    """Each of these events comes ``times`` times more, all at once: enough stop events to fill the
+    queue of relist requests."""
+
+    imitates: ClassVar[str] = (
+        "A runtime that is caught in a loop. Outside SyncPod requests are not merged: each copy of "
+        "a stop event asks for one more relist, and the queue has 200 places."
+    )
+
+    events: tuple[EventKind, ...] = ("stopped",)
+    times: Annotated[int, msgspec.Meta(ge=1, le=900)] = 300
+
+
 class EventsReordered(EventFault, frozen=True, kw_only=True, tag="events-reordered"):
     """These events come ``by`` (shortest, longest) later and are overtaken by others."""
 
@@ -240,6 +257,73 @@ class RuntimeFreezes(Fault, frozen=True, kw_only=True, tag="runtime-freezes"):
     lasts: Ns | None = msgspec.field(default=seconds(20), name="for")
 
 
+# ------------------------------------------------------------------------------- the kubelet
+
+
+class SyncPodsSlow(PodFault, frozen=True, kw_only=True, tag="syncpods-slow"):
+    """Of the SyncPods of these pods, ``share`` wait ``by`` (shortest, longest) before they do
+    anything, but not beyond the end of this fault."""
+
+    family: ClassVar[Family] = "kubelet"
+    imitates: ClassVar[str] = (
+        "A SyncPod that waits: for a volume to be attached, for an image, for a secret that cannot "
+        "be read. As long as it runs, its pod's relists are suspended."
+    )
+
+    by: Span = (seconds(5), seconds(10))
+
+
+class SyncLoopStalls(Fault, frozen=True, kw_only=True, tag="sync-loop-stalls"):
+    """Nobody takes lifecycle events from their channel. ``room``: how many more it takes until it
+    is full (left out: as many as it has places)."""
+
+    family: ClassVar[Family] = "kubelet"
+    imitates: ClassVar[str] = (
+        "A sync loop that waits for a lock, or skips its turns because the runtime is not ready: "
+        "the event channel (1000 places) fills, and events that find no place are discarded."
+    )
+
+    room: Annotated[int, msgspec.Meta(ge=0, le=100_000)] | None = None
+
+
+# --------------------------------------------------------------------------------- the node
+
+
+class ShortLivedPods(Fault, frozen=True, kw_only=True, tag="short-lived-pods"):
+    """A pod comes ``every`` so often whose container lives for ``runs`` only; it is deleted ``ttl``
+    after it came (the shortest and the longest of each)."""
+
+    family: ClassVar[Family] = "node"
+    imitates: ClassVar[str] = (
+        "Jobs, checks and hooks that are done in a moment: a container that begins and ends "
+        "between two relists is only ever seen dead, or never."
+    )
+
+    every: Span = (millis(400), millis(1200))
+    runs: Span = (millis(20), millis(200))
+    ttl: Span = (seconds(2), seconds(4))
+
+    def __post_init__(self) -> None:
+        for span in (self.every, self.runs, self.ttl):
+            if span[0] > span[1]:
+                raise ValueError("a span is the shortest and the longest, in this order")
+        if self.every[0] < millis(10):
+            raise ValueError("`every` is 10 ms at least")
+
+
+class TerminationStorm(PodFault, frozen=True, kw_only=True, tag="termination-storm"):
+    """The processes of ``share`` of these pods end at once, all ``within`` this time."""
+
+    family: ClassVar[Family] = "node"
+    imitates: ClassVar[str] = (
+        "The kernel's OOM killer gone wild, a node-wide kill, a shared volume that went away."
+    )
+
+    lasts: Ns | None = msgspec.field(default=Ns(0), name="for")
+    within: Ns = millis(1)
+    ending: EndingName = "oom-killed"
+
+
 AnyFault = (
     StreamRefused
     | StreamEnds
@@ -247,6 +331,7 @@ AnyFault = (
     | StreamDelayed
     | EventsLost
     | EventsDoubled
+    | EventsRepeated
     | EventsReordered
     | EventsDamaged
     | EventsMisdated
@@ -257,4 +342,8 @@ AnyFault = (
     | InspectionsSlow
     | RuntimeRestarts
     | RuntimeFreezes
+    | SyncPodsSlow
+    | SyncLoopStalls
+    | ShortLivedPods
+    | TerminationStorm
 )

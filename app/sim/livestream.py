@@ -74,7 +74,7 @@ class ShapedWay:
                     self._agenda.after(way.later_ns, late)
                 else:
                     self._pass(one, message, way.later_ns, old)
-                if way.twice:
+                for _ in range(way.copies):
                     self._pass(one, message, way.later_ns, old)
 
     def _pass(self, to: Subscriber, message: bytes, later_ns: int, old: bool) -> None:

@@ -21,6 +21,7 @@ from app.sim.events import EventHub
 from app.sim.faultplan import ActiveFault, FaultPlan, in_words
 from app.sim.livecalls import CallFaults
 from app.sim.livestream import ShapedWay
+from app.sim.nodefaults import NodeFaults
 from app.sim.performance import Performance
 from app.sim.scenario import Scenario
 from app.sim.script import Script
@@ -111,6 +112,7 @@ class SimNode:
         self.plan = FaultPlan(self._agenda, runtime, self.seed)
         self.plan.on_begin.append(self._tell_fault)
         self.plan.on_end.append(self._tell_fault)
+        NodeFaults(self._agenda, self.plan, self.workers, channel=scenario.engine.event_channel)
         self._hub.way = ShapedWay(self._agenda, self.plan, self._hub)
         faults = CallFaults(self._agenda, self.world, self.plan, runtime)
         self._server = CriServer(

@@ -16,6 +16,7 @@ from app.sim.faults import (
     EventsLost,
     EventsMisdated,
     EventsReordered,
+    EventsRepeated,
     StreamDelayed,
     StreamSilent,
 )
@@ -32,15 +33,15 @@ class Passage(msgspec.Struct, frozen=True):
     """How one event arrives.
 
     ``created_at`` is what it claims (wall ns); ``without`` names what is missing in it.
-    ``later_ns``: by how much it is late. ``overtaken``: later ones may come before it. ``twice``:
-    it comes once more, in its order.
+    ``later_ns``: by how much it is late. ``overtaken``: later ones may come before it. ``copies``:
+    so many times it comes once more, in its order.
     """
 
     created_at: int
     without: Literal["", "uid", "metadata", "sandbox-status"] = ""
     later_ns: int = 0
     overtaken: bool = False
-    twice: bool = False
+    copies: int = 0
 
 
 def passage(plan: FaultPlan, told: RuntimeEvent) -> Passage | Literal["held", "lost"]:
@@ -69,8 +70,14 @@ def passage(plan: FaultPlan, told: RuntimeEvent) -> Passage | Literal["held", "l
         "" if damage is None else damage.fault.without,
         later,
         overtaken is not None,
-        plan.hit_event(EventsDoubled, told) is not None,
+        _copies(plan, told),
     )
+
+
+def _copies(plan: FaultPlan, told: RuntimeEvent) -> int:
+    repeated = plan.hit_event(EventsRepeated, told)
+    doubled = plan.hit_event(EventsDoubled, told) is not None
+    return doubled + (0 if repeated is None else repeated.fault.times)
 
 
 def _dated(plan: FaultPlan, told: RuntimeEvent) -> int:

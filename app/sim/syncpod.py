@@ -5,6 +5,7 @@ sandbox, start containers. Starting may have to wait for the crash loop back-off
 wait but fails, and says when to come back. What the runtime refuses makes it fail as well.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 
 import msgspec
@@ -55,12 +56,16 @@ class PodSync:
         self._backoff = backoff
         self._timings = timings
         self._availability = availability
+        self.held_up: Callable[[PodSpec], Steps[None]] | None = None
+        """What a SyncPod has to wait for before it does anything; a fault brings it."""
 
     def sync(
         self, pod: PodSpec, status: PodStatus, unhealthy: frozenset[str], pace: Pace
     ) -> Steps[SyncResult]:
         """SyncPod. ``unhealthy``: ids of containers that failed their liveness probe."""
         yield pace.of(self._timings.look)
+        if self.held_up is not None:
+            yield from self.held_up(pod)
         plan = plan_sync(pod, status, unhealthy)
         result = SyncResult(terminal=plan.terminal)
         try:

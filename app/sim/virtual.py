@@ -22,6 +22,7 @@ from app.sim.difference import Difference, differences
 from app.sim.faultplan import ActiveFault, FaultPlan, in_words
 from app.sim.flavour import SECOND
 from app.sim.ledger import Ledger
+from app.sim.nodefaults import NodeFaults
 from app.sim.objects import RuntimeEvent
 from app.sim.performance import Performance
 from app.sim.scenario import Scenario
@@ -74,6 +75,7 @@ class VirtualSession:
             witness=self.ledger,
         )
         self.plan = FaultPlan(self.agenda, self.workers.runtime, self.seed)
+        NodeFaults(self.agenda, self.plan, self.workers, channel=scenario.engine.event_channel)
         self.runtime = VirtualRuntime(
             self.agenda,
             self.world,
@@ -134,13 +136,13 @@ class VirtualSession:
     def settle(self) -> bool:
         """Hold the node still and let the shadow look at it once more.
 
-        Faults of lists, inspections and the runtime are lifted; those of the stream stay, as losing
-        it must never matter. Returns whether the shadow had its look; a profile with a slow global
-        relist is not waited for longer than a quick one would need.
+        All faults are lifted but those of the stream, as losing it must never matter. Returns
+        whether the shadow had its look; a profile with a slow global relist is not waited for
+        longer than a quick one would need.
         """
         self.performance.end()
         self.workers.hold()
-        self.plan.heal("lists", "inspections", "runtime")
+        self.plan.heal("lists", "inspections", "runtime", "kubelet", "node")
         self._note("info", HELD)
         slow = self.engine.state(self.clock.mono()).period_ns > 60 * SECOND
         limit = self.clock.mono() + (SETTLE_SLOW_NS if slow else SETTLE_NS)

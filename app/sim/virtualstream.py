@@ -177,7 +177,7 @@ class VirtualStream:
                 self._agenda.after(later, partial(self._receive, sub, event))
             else:
                 self._pass(sub, event, later)
-            if way.twice:
+            for _ in range(way.copies):
                 self._pass(sub, event, later)
 
     # Faults that begin and end

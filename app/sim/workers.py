@@ -10,6 +10,7 @@ Records arrive from within the engine's step. Nothing is done there but to note 
 inputs are fed later, from the agenda, never from within ``on_record``.
 """
 
+from collections import deque
 from collections.abc import Callable
 
 import msgspec
@@ -75,6 +76,9 @@ class PodWorkers:
             timings=settings.timings,
             availability=self.runtime,
         )
+        self._channel: deque[Lifecycle] = deque()
+        """Events that the sync loop has not taken yet."""
+        self._stalled = False
         self._pods: dict[str, PodWorker] = {}
         self.waiting: dict[str, None] = {}
         """UIDs of the pods whose worker waits for a fresh cache entry."""
@@ -130,7 +134,23 @@ class PodWorkers:
         elif fresher is not None and fresher in self.waiting:
             self.agenda.after(0, lambda: self._wake(fresher))
         if isinstance(record, Lifecycle) and record.delivery == "sent":
-            self.agenda.after(0, lambda: self._sync_loop(record))
+            self.agenda.after(0, lambda: self._receive(record))
+
+    def stall(self) -> None:
+        """The sync loop takes no event from now on; they wait in their channel."""
+        self._stalled = True
+
+    def resume(self) -> int:
+        """The sync loop goes on, with what waits first; returns how many events that is."""
+        self._stalled = False
+        self.agenda.after(0, self._catch_up)
+        return len(self._channel)
+
+    def sync_again(self, uid: str) -> None:
+        """There is a reason to sync that no event brought; an unknown pod is ignored."""
+        worker = self._pods.get(uid)
+        if worker is not None:
+            worker.poke()
 
     def forget(self, uid: str) -> None:
         """A worker has removed its pod."""
@@ -159,6 +179,14 @@ class PodWorkers:
     def pods(self) -> tuple[PodSpec, ...]:
         """The pods that the kubelet knows."""
         return tuple(worker.pod for worker in self._pods.values())
+
+    def _receive(self, event: Lifecycle) -> None:
+        self._channel.append(event)
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        while self._channel and not self._stalled:
+            self._sync_loop(self._channel.popleft())
 
     def _sync_loop(self, event: Lifecycle) -> None:
         clock = self.agenda.clock

@@ -21,14 +21,14 @@ def test_every_fault_of_the_module_can_stand_in_a_file() -> None:
         and one not in (Fault, faults.PodFault, faults.EventFault)
     }
     assert declared == set(KINDS)
-    assert len({str(kind.__struct_config__.tag) for kind in KINDS}) == len(KINDS) == 16
+    assert len({str(kind.__struct_config__.tag) for kind in KINDS}) == len(KINDS) == 21
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_says_what_it_imitates_in_a_sentence(kind: type[Fault]) -> None:
     assert kind.imitates.endswith(".")
     assert len(kind.imitates.split()) >= 5
-    assert kind.family in ("stream", "lists", "inspections", "runtime")
+    assert kind.family in ("stream", "lists", "inspections", "runtime", "kubelet", "node")
     assert kind.__doc__
 
 

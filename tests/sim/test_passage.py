@@ -13,6 +13,7 @@ from app.sim.faults import (
     EventsLost,
     EventsMisdated,
     EventsReordered,
+    EventsRepeated,
     Fault,
     StreamDelayed,
     StreamSilent,
@@ -51,7 +52,8 @@ def plan_of(*faults: Fault) -> FaultPlan:
             EventsReordered(at=NOW, by=(millis(5), millis(5))),
             Passage(1000, later_ns=5 * MS, overtaken=True),
         ),
-        (EventsDoubled(at=NOW), Passage(1000, twice=True)),
+        (EventsDoubled(at=NOW), Passage(1000, copies=1)),
+        (EventsRepeated(at=NOW, times=7), Passage(1000, copies=7)),
     ],
 )
 def test_each_fault_has_its_say_and_counts_the_event(fault: Fault, becomes: Any) -> None:
