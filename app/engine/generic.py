@@ -77,6 +77,7 @@ class GenericPleg:
     def start(self) -> None:
         """The first global relist is due at once."""
         self._running = True
+        self.pace.begin()
         self.due_t = self._out.t
         self.dispatch()
 

@@ -24,6 +24,11 @@ class Pace:
         self.pause_ns = settings.period_ns
         self._told_ns = settings.period_ns
 
+    def begin(self) -> None:
+        """A session starts at the kubelet's period, whatever one before it had measured."""
+        self._recent.clear()
+        self.retune(self.period_ns)
+
     def retune(self, period_ns: int) -> None:
         """The kubelet's period is another one from now on."""
         self.period_ns = self.pause_ns = self._told_ns = period_ns

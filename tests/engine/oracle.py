@@ -113,6 +113,8 @@ class Oracle:
             case Start() if not self.running:
                 self.running = True
                 self.due = self.t
+                self.took.clear()
+                self.pause = self.settings.period_ns
             case Stop():
                 self.running = False
                 self.due = None

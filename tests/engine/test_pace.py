@@ -36,6 +36,27 @@ def test_quick_lists_keep_the_period() -> None:
     assert case.pause_ms == 1000
 
 
+def test_a_session_begins_at_the_period_and_measures_anew() -> None:
+    case = Case()
+    case.listed(500, 500, 500)
+    case.pace.begin()
+    assert case.pause_ms == 1000
+    assert case.listed(500, 500) == []
+    assert case.pause_ms == 1000
+    (told,) = case.listed(500)
+    assert told.period_ns == 2 * SECOND
+
+
+def test_a_shadow_that_is_started_again_polls_at_the_period() -> None:
+    stage = Stage(costs=(CallCost("ListPodSandbox", 300 * MS),))
+    stage.start()
+    stage.run(10)
+    assert stage.state().pace_ns > SECOND
+    stage.stop()
+    stage.start()
+    assert stage.state().pace_ns == SECOND
+
+
 def test_listing_gets_a_fifth_of_the_time() -> None:
     case = Case()
     (told,) = case.listed(500, 500, 500)

@@ -226,7 +226,10 @@ class Life(Stage):
         if "stop storm" in self.core:
             self._storm()
         relist = QUICK * (2 + len(self.world.uids))
-        deadline = healed_t + self.oracle.pause + 3 * relist
+        # A global relist that runs now had a slow list, and the pause after it may be longer.
+        pause = self.oracle.pause
+        self._run_until(lambda: not self._lists_globally(), healed_t + relist)
+        deadline = healed_t + max(pause, self.oracle.pause) + 3 * relist
         good = self._next_global(healed_t + 1)
         assert good.ok
         assert self.clock.t <= deadline, "one global relist and one period were not enough"
@@ -284,6 +287,10 @@ class Life(Stage):
     def _globals(self, seen: int, since: int) -> list[RelistFinished]:
         ended = of(self.records[seen:], RelistFinished)
         return [one for one in ended if one.scope == "global" and one.started >= since]
+
+    def _lists_globally(self) -> bool:
+        running = self.state().running
+        return running is not None and running.scope == "global"
 
     def _idle(self) -> bool:
         state = self.state()
