@@ -34,7 +34,7 @@ Target = Literal["none", "any", "pod"]
 class Scene(msgspec.Struct, frozen=True):
     """The moment of a press.
 
-    ``lasts``: how long a fault shall be at work, None for one that happens once. ``target``: the
+    ``lasts``: how long a fault shall be at work (None: as long as its button says). ``target``: the
     pod that was named, if any. ``pods``: those that the kubelet knows. ``rng``: of this press.
     """
 
@@ -56,9 +56,9 @@ class Scene(msgspec.Struct, frozen=True):
 
 
 class Made(msgspec.Struct, frozen=True):
-    """What a press amounts to: faults that begin now, and steps; their ``t`` counts from now."""
+    """What a press amounts to: a fault that begins now, or steps; their ``t`` counts from now."""
 
-    faults: tuple[Fault, ...] = ()
+    fault: Fault | None = None
     steps: tuple[Step, ...] = ()
 
 

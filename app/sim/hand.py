@@ -27,7 +27,7 @@ Tell = Callable[[Literal["info", "warning"], str], None]
 class Pressed(msgspec.Struct, frozen=True, kw_only=True):
     """A press that was carried out, or a fault that is at work without one (``name`` empty).
 
-    ``numbers``: of the faults it began, which ``lift`` takes; none for what happens once.
+    ``number``: of the fault, which ``lift`` takes; None for what happens once.
     ``until_t``: when it is over by itself (monotonic ns); None when it is not, or was at once.
     """
 
@@ -37,7 +37,7 @@ class Pressed(msgspec.Struct, frozen=True, kw_only=True):
     since_t: int
     until_t: int | None
     imitates: str
-    numbers: tuple[int, ...] = ()
+    number: int | None = None
 
 
 class Hand:
@@ -92,22 +92,22 @@ class Hand:
             raise PressError(f"A press may last up to {shown(LONGEST)}. Choose a shorter time.")
         scene = self._scene(button, target, lasts)
         made = button.make(scene)
-        began = [self._plan.begin_now(fault) for fault in made.faults]
-        for one in began:
-            self._by_number[one.number] = (button, target)
-        if not began:
-            about = f" ({target})" if target else ""
-            self._tell("info", f"Pressed: {button.text}{about}. It imitates: {button.imitates}")
+        if made.fault is not None:
+            began = self._plan.begin_now(made.fault)
+            self._by_number[began.number] = (button, target)
+            return self._told(began)
+        about = f" ({target})" if target else ""
+        self._tell("info", f"Pressed: {button.text}{about}. It imitates: {button.imitates}")
         for step in made.steps:
             self._agenda.after(step.t, partial(self._act, step.action))
+        now = self._agenda.clock.mono()
         return Pressed(
             name=name,
             text=button.text,
             target=target,
-            since_t=self._agenda.clock.mono(),
-            until_t=began[0].until_t if began else None,
+            since_t=now,
+            until_t=None,
             imitates=button.imitates,
-            numbers=tuple(one.number for one in began),
         )
 
     def at_work(self) -> tuple[Pressed, ...]:
@@ -138,7 +138,7 @@ class Hand:
             since_t=one.since_t,
             until_t=one.until_t,
             imitates=button.imitates if button else one.imitates,
-            numbers=(one.number,),
+            number=one.number,
         )
 
     def _scene(self, button: Button, target: str, lasts: Ns | None) -> Scene:

@@ -2,14 +2,9 @@
 
 from collections.abc import Callable
 
-from app.sim.button import Button, Made, Scene, Target
-from app.sim.pods import COMPLETED, KILLED, OOM_KILLED, ContainerSpec, Ending, Lifetime, PodSpec
-from app.sim.script import Action, AddPod, DeletePod, EndContainer, FailProbe, Step
-from app.sim.units import millis, seconds
-from app.sim.workloads import new_uid, suffix
-
-STORM_WITHIN_NS = 200_000_000
-"""Over so long the ends of a storm are spread: a node-wide reason hits all within a moment."""
+from app.sim.button import Button, Made, Scene
+from app.sim.pods import KILLED, OOM_KILLED, Ending
+from app.sim.script import Action, DeletePod, EndContainer, FailProbe, Step
 
 
 def _action(
@@ -18,10 +13,8 @@ def _action(
     does: str,
     imitates: str,
     make: Callable[[Scene], Made],
-    *,
-    target: Target = "pod",
 ) -> Button:
-    """A button for something that happens on the node, once."""
+    """A button for something that happens to one pod, once."""
     return Button(
         name=name,
         text=text,
@@ -29,7 +22,7 @@ def _action(
         does=does,
         imitates=imitates,
         lasts=None,
-        target=target,
+        target="pod",
         make=make,
     )
 
@@ -50,39 +43,6 @@ def _fail_probe(scene: Scene) -> Made:
 
 def _delete(scene: Scene) -> Made:
     return _at_once(DeletePod(scene.pod.uid))
-
-
-def _short_lived(scene: Scene) -> Made:
-    """Three pods whose containers live for 60 to 300 ms: most begin and end between two relists."""
-    rng, steps = scene.rng, []
-    for number in range(3):
-        container = ContainerSpec(
-            name="blink",
-            image="registry.example/batch/blink:1",
-            lifetime=Lifetime((millis(60), millis(300)), (COMPLETED,)),
-        )
-        pod = PodSpec(
-            uid=new_uid(rng),
-            name=f"blink-{suffix(rng)}",
-            namespace="pressed",
-            containers=(container,),
-            restart_policy="Never",
-        )
-        born = number * millis(150)
-        steps.append(Step(born, AddPod(pod)))
-        # They are gone again after a while, as finished jobs are.
-        steps.append(Step(born + seconds(20), DeletePod(pod.uid)))
-    return Made(steps=tuple(sorted(steps, key=lambda step: step.t)))
-
-
-def _storm(scene: Scene) -> Made:
-    rng = scene.rng
-    ends = [
-        Step(rng.randrange(STORM_WITHIN_NS), EndContainer(pod.uid, container.name, KILLED))
-        for pod in scene.pods
-        for container in pod.containers
-    ]
-    return Made(steps=tuple(sorted(ends, key=lambda step: step.t)))
 
 
 def _at_once(action: Action) -> Made:
@@ -119,21 +79,5 @@ def pod_buttons() -> tuple[Button, ...]:
             "The pod is terminated with its grace period, and removed.",
             "kubectl delete pod. Nothing puts this one back.",
             _delete,
-        ),
-        _action(
-            "short-lived",
-            "Short-lived containers",
-            "Three pods whose containers live for 60 to 300 ms.",
-            "A job that ends between two relists: its start and end are seen as one change.",
-            _short_lived,
-            target="none",
-        ),
-        _action(
-            "storm",
-            "Termination storm",
-            "The processes of all containers end within 0.2 s.",
-            "A node-wide reason: a cgroup emptied, a shared volume lost, a bad configuration.",
-            _storm,
-            target="none",
         ),
     )

@@ -7,7 +7,14 @@ import re
 
 from app.sim.button import Button
 from app.sim.pressactions import pod_buttons
-from app.sim.pressfaults import events_buttons, lists_buttons, runtime_buttons, stream_buttons
+from app.sim.pressfaults import (
+    events_buttons,
+    kubelet_buttons,
+    lists_buttons,
+    node_buttons,
+    runtime_buttons,
+    stream_buttons,
+)
 from app.sim.units import seconds
 
 NAME = re.compile(r"[a-z-]{1,40}")
@@ -21,7 +28,9 @@ PALETTE: tuple[Button, ...] = (
     *events_buttons(),
     *lists_buttons(),
     *runtime_buttons(),
+    *kubelet_buttons(),
     *pod_buttons(),
+    *node_buttons(),
 )
 """In the order of the palette."""
 

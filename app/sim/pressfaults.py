@@ -13,6 +13,7 @@ from app.sim.faults import (
     EventsLost,
     EventsMisdated,
     EventsReordered,
+    EventsRepeated,
     Fault,
     InspectionsFail,
     InspectionsSlow,
@@ -21,10 +22,14 @@ from app.sim.faults import (
     ListsSlow,
     RuntimeFreezes,
     RuntimeRestarts,
+    ShortLivedPods,
     StreamDelayed,
     StreamEnds,
     StreamRefused,
     StreamSilent,
+    SyncLoopStalls,
+    SyncPodsSlow,
+    TerminationStorm,
 )
 from app.sim.units import Ns, Offset, millis, seconds
 
@@ -52,9 +57,7 @@ def _fault(
         imitates=imitates or sample.imitates,
         lasts=lasts,
         target=target,
-        make=lambda scene: Made(
-            faults=(make(scene, lasts if scene.lasts is None else scene.lasts),)
-        ),
+        make=lambda scene: Made(make(scene, lasts if scene.lasts is None else scene.lasts)),
     )
 
 
@@ -288,5 +291,75 @@ def runtime_buttons() -> tuple[Button, ...]:
             "The runtime answers nothing and fails nothing; the stream stays open.",
             lambda _scene, lasts: RuntimeFreezes(at=NOW, lasts=lasts),
             group="runtime",
+        ),
+    )
+
+
+def kubelet_buttons() -> tuple[Button, ...]:
+    """The kubelet around the PLEG: its queues, its sync loop, its pod workers."""
+    return (
+        _fault(
+            "fill-queue",
+            "Fill the request queue",
+            seconds(5),
+            "Each stop event comes 300 times more: the queue of requests has 200 places.",
+            lambda scene, lasts: EventsRepeated(at=NOW, lasts=lasts, pods=scene.glob),
+            group="kubelet",
+            target="any",
+        ),
+        _fault(
+            "fill-channel",
+            "Fill the event channel",
+            seconds(20),
+            "Nobody takes lifecycle events, and their channel has room for one more only.",
+            lambda _scene, lasts: SyncLoopStalls(at=NOW, lasts=lasts, room=1),
+            group="kubelet",
+            imitates=(
+                "A sync loop that has stood still for long: 1000 events wait, and what finds no "
+                "place is discarded and never told again."
+            ),
+        ),
+        _fault(
+            "stall-sync-loop",
+            "Stall the sync loop",
+            seconds(20),
+            "Nobody takes lifecycle events: what the PLEG finds out is not acted upon.",
+            lambda _scene, lasts: SyncLoopStalls(at=NOW, lasts=lasts),
+            group="kubelet",
+            imitates=(
+                "A sync loop that waits for a lock, or skips its turns because the runtime is not "
+                "ready."
+            ),
+        ),
+        _fault(
+            "slow-sync",
+            "Long SyncPod",
+            seconds(30),
+            "SyncPods of this pod, or of all, wait 5 to 10 s: their relists are suspended.",
+            lambda scene, lasts: SyncPodsSlow(at=NOW, lasts=lasts, pods=scene.glob),
+            group="kubelet",
+            target="any",
+        ),
+    )
+
+
+def node_buttons() -> tuple[Button, ...]:
+    """The processes of many pods at once."""
+    return (
+        _fault(
+            "short-lived",
+            "Short-lived containers",
+            seconds(10),
+            "Every second or so a pod comes whose container lives for 20 to 200 ms.",
+            lambda _scene, lasts: ShortLivedPods(at=NOW, lasts=lasts),
+            group="pods",
+        ),
+        _fault(
+            "storm",
+            "Termination storm",
+            Ns(0),
+            "The processes of all containers end at once, out of memory.",
+            lambda _scene, lasts: TerminationStorm(at=NOW, lasts=lasts),
+            group="pods",
         ),
     )

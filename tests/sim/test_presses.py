@@ -11,8 +11,12 @@ from app.engine.records import (
     Lifecycle,
     PodCached,
     RelistFinished,
+    RequestMade,
     StreamChanged,
+    SyncBegan,
+    SyncFinished,
 )
+from app.engine.settings import EngineSettings
 from app.sim.button import GROUPS, Button, Group
 from app.sim.faults import AnyFault
 from app.sim.hand import Hand
@@ -23,6 +27,7 @@ from tests.sim.plan import Plan
 from tests.sim.virtual import VirtualNode
 
 WEB, DB = "shop/web", "shop/db"
+UIDS = ("uid-web", "uid-db")
 
 
 class Node(VirtualNode):
@@ -30,7 +35,7 @@ class Node(VirtualNode):
 
     def __init__(self, seed: int = 1) -> None:
         pods = (order("web", runs_on("app"), runs_on("proxy")), order("db"))
-        super().__init__(seed, workloads=(Plan(pods),))
+        super().__init__(seed, workloads=(Plan(pods),), engine=EngineSettings(event_channel=1000))
         self.told: list[str] = []
         self.hand = Hand(
             self.agenda,
@@ -234,12 +239,42 @@ def short(node: Node) -> bool:
     node.press("short-lived", run=15)
     blinks = {one.uid for one in node.of(Lifecycle)} - {"uid-web", "uid-db"}
     node.run(60)
-    return len(blinks) == 3 and len(node.workers.pods) == 2
+    return len(blinks) > 5 and len(node.workers.pods) == 2
 
 
 def stormy(node: Node) -> bool:
     node.press("storm", run=5)
     return len(node.found("uid-web")) == 2 and len(node.found("uid-db")) == 1
+
+
+def queue_filled(node: Node) -> bool:
+    node.press("fill-queue", WEB)
+    node.kill()
+    return any(one.outcome == "dropped" for one in node.of(RequestMade))
+
+
+def channel_filled(node: Node) -> bool:
+    node.press("fill-channel")
+    node.press("storm", run=5)
+    return any(one.delivery == "discarded" for one in node.of(Lifecycle))
+
+
+def loop_stalled(node: Node) -> bool:
+    node.press("stall-sync-loop")
+    node.kill()
+    node.run(10)
+    found, acted = node.found(), node.of(SyncBegan)
+    node.run(20)
+    return bool(found) and not acted and bool(node.of(SyncBegan))
+
+
+def sync_slowed(node: Node) -> bool:
+    node.press("slow-sync", WEB)
+    node.kill(WEB)
+    node.kill(DB)
+    node.run(20)
+    longest = {uid: max(one.duration_ns for one in node.of(SyncFinished, uid)) for uid in UIDS}
+    return longest["uid-web"] > seconds(5) > longest["uid-db"]
 
 
 EFFECTS: dict[str, Callable[[Node], bool]] = {
@@ -271,6 +306,10 @@ EFFECTS: dict[str, Callable[[Node], bool]] = {
     "delete-pod": deleted,
     "short-lived": short,
     "storm": stormy,
+    "fill-queue": queue_filled,
+    "fill-channel": channel_filled,
+    "stall-sync-loop": loop_stalled,
+    "slow-sync": sync_slowed,
 }
 
 
@@ -317,5 +356,5 @@ def test_words_and_order() -> None:
         assert button.imitates.endswith(".")
         assert len(button.text) <= 28
         assert len(button.does) <= 110
-        assert button.lasts is None or 0 < button.lasts <= LONGEST
+        assert button.lasts is None or 0 <= button.lasts <= LONGEST
     assert len({button.text for button in PALETTE}) == len(PALETTE)
