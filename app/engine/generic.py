@@ -28,7 +28,7 @@ from app.engine.records import (
     Scope,
 )
 from app.engine.requests import Request, RequestQueue
-from app.engine.running import gauges_of
+from app.engine.running import RunningGauges
 from app.engine.settings import EngineSettings
 from app.engine.state import RelistState
 from app.engine.transitions import Change, changes
@@ -64,7 +64,8 @@ class GenericPleg:
         self._covering = 0
         self._uncovered: set[str] = set()
         self._last_listing = LastListing()
-        self._gauges: tuple[int, dict[str, int]] = (0, {})
+        self._gauges = RunningGauges()
+        self._running_now: tuple[int, dict[str, int]] = (0, {})
         self._whole = False
         """A global relist has run to its good end: what is found from now on is news."""
         self.forced = 0
@@ -213,7 +214,7 @@ class GenericPleg:
                 answer.sandboxes, answer.containers, job.started
             )
             if not same:
-                self._gauges = gauges_of(job.pods.values())
+                self._running_now = self._gauges.listed(job.pods)
         else:
             job.pods = group(answer.sandboxes, answer.containers, job.started)
         self.records.listed(job.pods)
@@ -223,7 +224,7 @@ class GenericPleg:
             self._uncovered = job.withheld
             self.stops.listed(job.pods, self.records.old, job.started)
             self.pace.listed(sum(cost.duration_ns for cost in answer.calls))
-            job.running_pods, job.by_state = self._gauges
+            job.running_pods, job.by_state = self._running_now
             job.todo = iter(tuple(self.records.old))
         elif job.uid is None or job.uid not in job.pods:
             self._finish(job, NOT_FOUND)

@@ -5,8 +5,7 @@ a series of its own. Sources: kubelet pleg/generic.go ``updateRunningPodAndConta
 pleg/evented.go 1.26 to 1.36 ``updateRunningPodMetric`` and ``updateRunningContainerMetric``.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import Counter
 
 from app.engine.listing import Pod
 from app.engine.model import PLEG_STATE, PodStatus, RuntimeState
@@ -17,18 +16,34 @@ RUNNING: frozenset[RuntimeState] = frozenset(
 """The runtime's words for a sandbox that runs."""
 
 
-def gauges_of(pods: Iterable[Pod]) -> tuple[int, dict[str, int]]:
-    """(Pods with a running sandbox, containers by state); a state that is not listed is absent."""
-    by_state: defaultdict[str, int] = defaultdict(int)
-    running = 0
-    for pod in pods:
+class RunningGauges:
+    """Counts a whole listing; of pods that are the same object as in the one before it, nothing has
+    to be counted again."""
+
+    def __init__(self) -> None:
+        self._pods: dict[str, Pod] = {}
+        self._running = 0
+        self._by_state: Counter[str] = Counter()
+
+    def listed(self, pods: dict[str, Pod]) -> tuple[int, dict[str, int]]:
+        """(Pods with a running sandbox, containers by state); a state not listed is absent."""
+        before, self._pods = self._pods, pods
+        for uid, pod in pods.items():
+            known = before.get(uid)
+            if known is pod:
+                continue
+            if known is not None:
+                self._count(known, -1)
+            self._count(pod, 1)
+        for uid in before.keys() - pods.keys():
+            self._count(before[uid], -1)
+        return self._running, {state: count for state, count in self._by_state.items() if count}
+
+    def _count(self, pod: Pod, sign: int) -> None:
         for item in pod.containers.values():
-            by_state[item.runtime_state] += 1
-        for box in pod.sandboxes.values():
-            if box.runtime_state in RUNNING:
-                running += 1
-                break
-    return running, dict(by_state)
+            self._by_state[item.runtime_state] += sign
+        if any(box.runtime_state in RUNNING for box in pod.sandboxes.values()):
+            self._running += sign
 
 
 def gauges_moved(cached: PodStatus, told: PodStatus) -> tuple[int, dict[str, int]]:
