@@ -5,6 +5,10 @@
     ├── RuntimeUnusable       something answers, but not CRI v1, or it does not answer in time
     ├── SettingsError         a flag or a setting that cannot be used
     ├── ScenarioError         no such scenario, or a file that says what cannot be
+    ├── StageError            a link to a run that cannot be played
+    │   ├── StageUnknown      it names what is not there
+    │   └── StageBusy         too many runs are asked for at the same time
+    ├── LessonError           a lesson file that says what cannot be
     ├── RecordingError        no such recording, or nothing in it that can be read
     ├── ListenError           the dashboard's address or port cannot be listened on
     ├── OutputError           standard output cannot be written
@@ -35,6 +39,22 @@ class SettingsError(PlegscopeError):
 
 class ScenarioError(PlegscopeError):
     """A scenario that is not there, or a file with something in it that cannot be."""
+
+
+class StageError(PlegscopeError):
+    """A link to a run with something in it that cannot be played."""
+
+
+class StageUnknown(StageError):
+    """A link to a run of something that is not there."""
+
+
+class StageBusy(StageError):
+    """A run that cannot be played now, as too many are waited for."""
+
+
+class LessonError(PlegscopeError):
+    """A lesson file with something in it that cannot be."""
 
 
 class RecordingError(PlegscopeError):

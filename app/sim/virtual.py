@@ -143,7 +143,7 @@ class VirtualSession:
         self.performance.end()
         self.workers.hold()
         self.plan.heal("lists", "inspections", "runtime", "kubelet", "node")
-        self._note("info", HELD)
+        self.note("info", HELD)
         slow = self.engine.state(self.clock.mono()).period_ns > 60 * SECOND
         limit = self.clock.mono() + (SETTLE_SLOW_NS if slow else SETTLE_NS)
         self._changed_t = self.clock.mono()
@@ -162,6 +162,11 @@ class VirtualSession:
     def differences(self) -> tuple[Difference, ...]:
         """What the shadow's records and cache have otherwise than the runtime, now."""
         return differences(self.engine, self.world)
+
+    def note(self, level: Literal["info", "warning"], text: str) -> None:
+        """Put a sentence among the records, now."""
+        t, wall = self._now()
+        self._take(Note(t=t, wall=wall, level=level, text=text))
 
     # The way of the data
 
@@ -222,11 +227,7 @@ class VirtualSession:
         return state.running is None and not (queue.length or queue.held or queue.suspended)
 
     def _tell_fault(self, active: ActiveFault[Any]) -> None:
-        self._note(*in_words(active))
-
-    def _note(self, level: Literal["info", "warning"], text: str) -> None:
-        t, wall = self._now()
-        self._take(Note(t=t, wall=wall, level=level, text=text))
+        self.note(*in_words(active))
 
     def _now(self) -> tuple[int, int]:
         return self.clock.mono(), self.clock.wall()
