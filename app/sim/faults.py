@@ -23,6 +23,9 @@ Glob = Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
 
 Text = Annotated[str, msgspec.Meta(max_length=500)]
 
+Missing = Literal["uid", "metadata", "sandbox-status", "statuses"]
+"""What a damaged event lacks."""
+
 Family = Literal["stream", "lists", "inspections", "runtime", "kubelet", "node"]
 """Where a fault sits: the event stream; calls; the runtime's process; the kubelet's sync loop and
 pod workers; the processes on the node."""
@@ -166,14 +169,15 @@ class EventsReordered(EventFault, frozen=True, kw_only=True, tag="events-reorder
 
 
 class EventsDamaged(EventFault, frozen=True, kw_only=True, tag="events-damaged"):
-    """These events come ``without`` the pod's UID, its metadata, or any sandbox status."""
+    """These events come ``without`` the pod's UID, its metadata, or any sandbox status; or without
+    the containers' statuses, which only a PLEG that believes events could miss."""
 
     imitates: ClassVar[str] = (
-        "containerd 1.7's last event of a sandbox, which names no pod, or a runtime that could no "
-        "longer find the sandbox."
+        "containerd 1.7's last event of a sandbox, which names no pod, a runtime that could no "
+        "longer find the sandbox, or one that does not fill in what the CRI leaves open."
     )
 
-    without: Literal["uid", "metadata", "sandbox-status"]
+    without: Missing
 
 
 class EventsMisdated(EventFault, frozen=True, kw_only=True, tag="events-misdated"):

@@ -143,4 +143,6 @@ def shaped(told: RuntimeEvent, way: Passage) -> pb.ContainerEventResponse:
         message.pod_sandbox_status.ClearField("metadata")
     elif way.without == "sandbox-status":
         message.ClearField("pod_sandbox_status")
+    elif way.without == "statuses":
+        message.ClearField("containers_statuses")
     return message

@@ -17,6 +17,7 @@ from app.sim.faults import (
     EventsMisdated,
     EventsReordered,
     EventsRepeated,
+    Missing,
     StreamDelayed,
     StreamSilent,
 )
@@ -38,7 +39,7 @@ class Passage(msgspec.Struct, frozen=True):
     """
 
     created_at: int
-    without: Literal["", "uid", "metadata", "sandbox-status"] = ""
+    without: Missing | Literal[""] = ""
     later_ns: int = 0
     overtaken: bool = False
     copies: int = 0

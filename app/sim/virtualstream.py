@@ -225,6 +225,9 @@ def _shaped(event: ContainerEvent, way: Passage) -> ContainerEvent:
         changed["created_at"] = way.created_at
     if way.without == "uid":
         changed["pod_uid"] = ""
+    elif way.without == "statuses":
+        changed |= {"container_name": "", "exit_code": None, "reason": "", "finished_at": 0}
+        changed["containers"] = ()
     elif way.without:
         changed |= {"pod_uid": "", "pod_name": "", "pod_namespace": "", "has_metadata": False}
     if way.without == "sandbox-status":

@@ -172,6 +172,7 @@ async def test_silence_loses_or_only_holds_back(
         EventsDamaged(at=NOW, without="uid"),
         EventsDamaged(at=NOW, without="metadata"),
         EventsDamaged(at=NOW, without="sandbox-status"),
+        EventsDamaged(at=NOW, without="statuses"),
         EventsMisdated(at=NOW),
         EventsMisdated(at=NOW, by=Offset(-3600 * 10**9)),
     ],

@@ -45,6 +45,7 @@ def plan_of(*faults: Fault) -> FaultPlan:
         (EventsDamaged(at=NOW, without="uid"), Passage(1000, "uid")),
         (EventsDamaged(at=NOW, without="metadata"), Passage(1000, "metadata")),
         (EventsDamaged(at=NOW, without="sandbox-status"), Passage(1000, "sandbox-status")),
+        (EventsDamaged(at=NOW, without="statuses"), Passage(1000, "statuses")),
         (EventsMisdated(at=NOW), Passage(0)),
         (EventsMisdated(at=NOW, by=Offset(-7)), Passage(993)),
         (StreamDelayed(at=NOW, by=(millis(5), millis(5))), Passage(1000, later_ns=5 * MS)),

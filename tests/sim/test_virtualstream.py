@@ -341,6 +341,7 @@ def test_reordered_events_are_overtaken() -> None:
         ("uid", True, True, ""),
         ("metadata", True, False, ""),
         ("sandbox-status", False, False, ""),
+        ("statuses", True, True, "uid-web"),
     ],
 )
 def test_damaged_events_lack_what_they_should_carry(
