@@ -28,6 +28,7 @@ WRONG_ORIGIN = (
     "where there is none, that address as Origin."
 )
 WRONG_METHOD = "plegscope only answers GET and HEAD: nothing can be changed through it."
+NOT_HERE = "This address only answers {}. /api/v1/openapi.json lists what can be asked for."
 STRANGER = (
     "This needs the token of this start. Open the address that plegscope printed when it started; "
     "a script sends the token as `Authorization: Bearer`."
@@ -36,6 +37,9 @@ MISTAKE = (
     "plegscope made a mistake with this request. The terminal it runs in says more; please report "
     "it with those lines."
 )
+
+READS = ("GET", "HEAD")
+CHANGES = ("POST", "DELETE")
 
 _log = logging.getLogger("plegscope.web")
 
@@ -47,12 +51,22 @@ class Guard:
         app: what is guarded.
         access: who may come in.
         page: renders the pages for 401 and 403; None for JSON only.
+        changes: addresses that take POST and DELETE besides, with all below them. None unless what
+            is watched is simulated. A browser always names the origin of such a request: it must be
+            ours, or somebody with the token asks by hand.
     """
 
-    def __init__(self, app: ASGIApp, access: Access, page: ErrorPage | None = None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        access: Access,
+        page: ErrorPage | None = None,
+        changes: tuple[str, ...] = (),
+    ) -> None:
         self.app = app
         self._access = access
         self._page = page
+        self._changes = changes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request or connection."""
@@ -83,9 +97,10 @@ class Guard:
         if not host:
             return refuse(scope, 403, WRONG_HOST, self._page)
         websocket = scope["type"] == "websocket"
-        if not websocket and scope["method"] not in ("GET", "HEAD"):
-            return refuse(scope, 405, WRONG_METHOD, None, {"Allow": "GET, HEAD"})
-        if not (self._websocket_origin(scope, host) if websocket else _http_origin(scope, host)):
+        reads = not websocket and scope["method"] in READS
+        if not websocket and not reads and scope["method"] not in self._taken(scope["path"]):
+            return self._wrong_method(scope)
+        if not (_http_origin(scope, host) if reads else self._named_origin(scope, host)):
             return refuse(scope, 403, WRONG_ORIGIN, self._page)
         if self._access.token is None:
             return None
@@ -101,8 +116,19 @@ class Guard:
             return refuse(scope, 401, STRANGER, self._page, challenge)
         return None
 
-    def _websocket_origin(self, scope: Scope, host: str) -> bool:
-        """Browsers always name the origin of a WebSocket; a script has the token instead."""
+    def _taken(self, path: str) -> tuple[str, ...]:
+        """The methods that an address takes."""
+        changes = any(path == one or path.startswith(f"{one}/") for one in self._changes)
+        return (*READS, *CHANGES) if changes else READS
+
+    def _wrong_method(self, scope: Scope) -> Response:
+        allowed = ", ".join(self._taken(scope["path"]))
+        sentence = NOT_HERE.format(allowed) if self._changes else WRONG_METHOD
+        return refuse(scope, 405, sentence, None, {"Allow": allowed})
+
+    def _named_origin(self, scope: Scope, host: str) -> bool:
+        """Browsers always name the origin of a WebSocket, and of a request that changes something;
+        a script has the token instead."""
         origins = values(scope["headers"], b"origin")
         if not origins:
             return self._access.has_bearer(scope["headers"])

@@ -239,7 +239,7 @@ async def test_the_token_in_the_address_is_exchanged_for_a_cookie() -> None:
     assert answer.headers["location"] == "/pods?a=1&b=x%26y"
     assert TOKEN not in answer.headers["location"]
     assert answer.headers["cache-control"] == "no-store"
-    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["referrer-policy"] == "same-origin"
     name_and_value, *attributes = answer.headers["set-cookie"].split("; ")
     assert name_and_value == behind.cookie[1]
     assert {a.lower() for a in attributes} == {"httponly", "samesite=strict", "path=/"}
@@ -334,7 +334,7 @@ async def test_every_answer_carries_the_strict_headers(headers: Pairs, status: i
     assert answer.status == status
     assert policy(answer) == STRICT
     assert answer.headers["x-content-type-options"] == "nosniff"
-    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["referrer-policy"] == "same-origin"
     assert answer.headers["cross-origin-opener-policy"] == "same-origin"
     assert answer.headers["cross-origin-resource-policy"] == "same-origin"
     assert "camera=()" in answer.headers["permissions-policy"]
@@ -437,3 +437,104 @@ async def test_the_whole_matrix(host: str | None, origin: str | None, key: str |
 
     socket = await connect(behind.guard, "/ws", headers)
     assert socket.accepted == (ours and ((same and knows) or (origin is None and key == "bearer")))
+
+
+# --------------------------------------------------------- what may be changed, of a simulated node
+
+CHANGES = ("/faults", "/api/v1/faults")
+
+
+class Changeable(Behind):
+    """A guard that lets some addresses be changed."""
+
+    def __init__(self, token: str | None = None) -> None:
+        super().__init__(token)
+        self.guard = Guard(self.inner, self.access, None, CHANGES)
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+@pytest.mark.parametrize("path", ["/faults", "/api/v1/faults", "/api/v1/faults/7"])
+async def test_a_page_of_ours_may_change_what_is_simulated(method: str, path: str) -> None:
+    behind = Changeable()
+    assert (await behind.get(path, ORIGIN, method=method)).status == 200
+    (scope,) = behind.inner.reached
+    assert scope["method"] == method
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [],
+        [("Origin", "https://evil.example")],
+        [("Origin", "http://localhost:7781")],
+        [("Origin", "http://localhost")],
+        [("Origin", "http://localhost:7780.evil.example")],
+        [("Origin", "null")],
+        [("Origin", "")],
+        [ORIGIN, ORIGIN],
+        [ORIGIN, ("Origin", "https://evil.example")],
+        # What a form on a foreign page sends besides; following links is fine, posting is not.
+        [
+            ("Sec-Fetch-Site", "cross-site"),
+            ("Sec-Fetch-Mode", "navigate"),
+            ("Sec-Fetch-Dest", "document"),
+        ],
+        [("Origin", "https://evil.example"), ("Sec-Fetch-Site", "same-origin")],
+        [("Referer", "http://localhost:7780/")],
+        [("Sec-Fetch-Site", "same-origin")],
+        [("Sec-Fetch-Site", "none")],
+    ],
+)
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+async def test_no_page_of_another_site_can(headers: Pairs, method: str) -> None:
+    behind = Changeable()
+    answer = await behind.get("/api/v1/faults", *headers, method=method)
+    assert answer.status == 403
+    assert "comes from another site" in answer.error
+    assert not behind.inner.reached
+
+
+async def test_where_there_is_a_token_it_is_asked_for_as_well() -> None:
+    behind = Changeable(TOKEN)
+    assert (await behind.get("/faults", ORIGIN, method="POST")).status == 401
+    foreign = ("Origin", "https://evil.example")
+    for known in (behind.cookie, BEARER):
+        assert (await behind.get("/faults", known, foreign, method="POST")).status == 403
+    assert (await behind.get("/faults", behind.cookie, method="POST")).status == 403
+    assert not behind.inner.reached
+    assert (await behind.get("/faults", BEARER, method="POST")).status == 200
+    assert (await behind.get("/faults", behind.cookie, ORIGIN, method="POST")).status == 200
+
+
+async def test_a_rebound_name_can_change_nothing() -> None:
+    behind = Changeable()
+    evil = [("Host", "evil.example:7780"), ("Origin", "http://evil.example:7780")]
+    answer = await get(behind.guard, "/faults", evil, "POST")
+    assert (answer.status, behind.inner.reached) == (403, [])
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "allowed"),
+    [
+        ("/", "POST", "GET, HEAD"),
+        ("/faultsx", "POST", "GET, HEAD"),
+        ("/api/v1/fault", "DELETE", "GET, HEAD"),
+        ("/api/v1/pods", "DELETE", "GET, HEAD"),
+        ("/metrics", "POST", "GET, HEAD"),
+        ("/faults", "PUT", "GET, HEAD, POST, DELETE"),
+        ("/faults", "OPTIONS", "GET, HEAD, POST, DELETE"),
+        ("/faults", "post", "GET, HEAD, POST, DELETE"),
+    ],
+)
+async def test_nothing_else_can_be_changed(path: str, method: str, allowed: str) -> None:
+    behind = Changeable()
+    answer = await behind.get(path, ORIGIN, method=method)
+    assert (answer.status, answer.headers["allow"]) == (405, allowed)
+    assert f"only answers {allowed}." in answer.error
+    assert not behind.inner.reached
+
+
+async def test_reading_such_an_address_is_reading() -> None:
+    behind = Changeable()
+    assert (await behind.get("/faults")).status == 200
+    assert (await behind.get("/faults", method="HEAD")).body == b""
