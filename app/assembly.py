@@ -45,6 +45,7 @@ Work = Callable[[Settings, Supervisor], Awaitable[None]]
 DEMO_SCENARIO = "demo"
 DEMO_TITLE = "Simulated node"
 DEMO_REASON = "made by plegscope for this demo"
+DEMO_JOINS = "The node is simulated and nobody else listens, so nobody loses an event."
 NO_STREAM = "plegscope was started with --no-stream, so it only polls."
 
 
@@ -91,16 +92,17 @@ async def demo(settings: Settings, supervisor: Supervisor) -> None:
 
     Raises:
         ScenarioError: there is no scenario of that name.
+        SettingsError: there is no runtime of that name.
     """
     clock = RealClock()
-    scenario = load(settings.scenario or DEMO_SCENARIO)
+    scenario = load(settings.scenario or DEMO_SCENARIO, settings.runtime_like)
     # A unix socket's path is short, and a user's own temporary directory may not be.
     with tempfile.TemporaryDirectory(prefix="plegscope-") as folder:
         path = Path(folder) / "cri.sock"
         address = f"unix://{path}"
         ready = asyncio.Event()
         async with CriClient(address, clock) as client:
-            parts = Parts(settings, supervisor, client, clock, scenario.engine)
+            parts = Parts(settings, supervisor, client, clock, scenario.engine, simulated=True)
             node = SimNode(
                 scenario,
                 clock,
@@ -131,8 +133,11 @@ class Parts:
         client: CriClient,
         clock: RealClock,
         engine: EngineSettings | None = None,
+        *,
+        simulated: bool = False,
     ) -> None:
         self._settings = settings
+        self._simulated = simulated
         self._engine = engine or EngineSettings()
         self._supervisor = supervisor
         self._client = client
@@ -149,6 +154,9 @@ class Parts:
         """
         join = self._settings.join_shared_stream
         found = await probe(self._client, address, self._clock, join_shared_stream=join)
+        if self._simulated:
+            seen = msgspec.structs.replace(found.seen, policy="join", reason=DEMO_JOINS)
+            return Probe(seen, found.shared)
         if self._settings.stream:
             return found
         seen = msgspec.structs.replace(found.seen, policy="relist_only", reason=NO_STREAM)

@@ -87,7 +87,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What one session runs with.
 
     ``duration_ns`` 0 means until it is stopped, or as long as the scenario says. ``seed`` None:
-    the scenario's own. ``scenario`` empty: that of the demo.
+    the scenario's own. ``scenario`` empty: that of the demo. ``runtime_like`` empty: as the
+    scenario says.
     """
 
     host: str = "127.0.0.1"
@@ -103,6 +104,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
     profile: str = "kep"
     scenario: str = ""
+    runtime_like: str = ""
     output: str = "table"
     recording: str = ""
 
@@ -212,6 +214,17 @@ SETTINGS: tuple[Setting, ...] = (
         ("demo", "simulate"),
         "N",
         parse_seed,
+    ),
+    Setting(
+        "--runtime-like",
+        "runtime_like",
+        "which container runtime the simulated node behaves like: containerd-2, containerd-1.7 "
+        "(subscribers compete for events), containerd-1.6 (no event stream) or cri-o (no event "
+        "when a pod is removed); default: as the scenario says, which is containerd-2 unless it "
+        "says otherwise",
+        ("demo", "simulate"),
+        "NAME",
+        str,
     ),
     Setting(
         "--profile",

@@ -1,15 +1,18 @@
-"""The event stream's fan-out: every subscriber gets every event (containerd since 2.0).
+"""The event stream over gRPC: from the runtime to its subscribers, as the runtime's rules say.
 
-A subscriber has a bounded buffer. containerd 2.x blocks the whole node when one is full; this hub
-does not: a subscriber that falls behind by more than its buffer is told so and its stream ends, so
-that nobody else waits and nothing is lost unnoticed. While nobody is subscribed events are kept for
-some minutes and handed to the next subscriber at once (containerd 2.x: five minutes), as a burst of
-old events that a client must not mistake for news.
+Who gets an event is decided in ``audience.py``. Here is what a subscriber that does not read brings
+about: its slots fill up, then events wait in the runtime's channel. containerd 2.x drops nothing
+and lets its calls wait instead (``stalled``): CreateContainer and RunPodSandbox hang for the whole
+node, and no other subscriber gets anything, until the slow one reads or leaves. containerd 1.7 and
+CRI-O drop events once the channel is full, and no call waits.
+
+What was kept while nobody was subscribed goes to the next subscriber at once, as a burst of old
+events that a client must not mistake for news.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -17,11 +20,22 @@ import grpc
 import msgspec
 
 from app.clock import Clock
+from app.sim.audience import Audience
+from app.sim.chance import generator
+from app.sim.flavour import RuntimeRules
+from app.sim.flavours import CONTAINERD_2
 from app.sim.messages import event_message
 from app.sim.objects import RuntimeEvent
 
 BUFFER = 1000
-BACKLOG = 10_000
+"""Messages kept for one subscriber, however they came; beyond that its stream ends."""
+
+LONGEST_WAIT = 10_000
+"""Events that wait while the runtime's calls do, before further ones are dropped: a bound of ours,
+for what happens on a node while it is stalled."""
+
+GONE = "Socket closed"
+"""What a client is told by a stream that ends with the runtime."""
 
 
 class OverrunError(Exception):
@@ -47,11 +61,19 @@ class StreamEndedError(Exception):
         self.end = end
 
 
-class Subscriber:
-    """One open stream: encoded events wait here until the client takes them."""
+def _unheard(_subscriber: "Subscriber") -> None:
+    """Nobody wants to know."""
 
-    def __init__(self, capacity: int) -> None:
+
+class Subscriber:
+    """One open stream: encoded events wait here until the client takes them.
+
+    ``on_change`` is called when it has taken one, and when its stream ends.
+    """
+
+    def __init__(self, capacity: int, on_change: Callable[["Subscriber"], None] = _unheard) -> None:
         self._end: StreamEnd | None = None
+        self._on_change = on_change
         self._capacity = capacity
         self._waiting: deque[bytes] = deque()
         self._news = asyncio.Event()
@@ -61,6 +83,11 @@ class Subscriber:
     def ended(self) -> bool:
         """Whether the runtime has ended the stream."""
         return self._end is not None
+
+    @property
+    def waiting(self) -> int:
+        """How many messages the client has not taken yet."""
+        return len(self._waiting)
 
     def put(self, message: bytes) -> None:
         """Keep a message for the client; when the buffer is full the stream is lost instead."""
@@ -81,6 +108,7 @@ class Subscriber:
         self._end = end
         self._waiting.clear()
         self._news.set()
+        self._on_change(self)
 
     async def take(self) -> bytes:
         """The next message, as soon as there is one.
@@ -96,7 +124,9 @@ class Subscriber:
                 raise OverrunError(self._lost)
             self._news.clear()
             await self._news.wait()
-        return self._waiting.popleft()
+        message = self._waiting.popleft()
+        self._on_change(self)
+        return message
 
 
 class Way(Protocol):
@@ -135,19 +165,29 @@ class StraightWay:
 
 
 class EventHub:
-    """Hands events to all subscribers, by ``way``.
+    """Hands events to subscribers, by ``way``, as the runtime of these ``rules`` does.
 
-    ``backlog_ns``: how old an event may be that was kept while there was no subscriber.
+    ``buffer``: messages kept for one subscriber at most. ``seed``: of what is left to chance.
     """
 
     def __init__(
-        self, clock: Clock, backlog_ns: int, *, buffer: int = BUFFER, backlog: int = BACKLOG
+        self,
+        clock: Clock,
+        rules: RuntimeRules = CONTAINERD_2,
+        *,
+        seed: int = 0,
+        buffer: int = BUFFER,
     ) -> None:
+        self.rules = rules
         self._clock = clock
-        self._backlog_ns = backlog_ns
         self._buffer = buffer
-        self._backlog: deque[RuntimeEvent] = deque(maxlen=backlog)
+        self._audience: Audience[Subscriber] = Audience(rules, generator(seed, "event audience"))
+        self._waiting: deque[RuntimeEvent] = deque()
+        """The runtime's channel: events that no subscriber has room for."""
         self._subscribers: list[Subscriber] = []
+        self._moved = asyncio.Event()
+        self.dropped = 0
+        """Events that were given up because the channel was full."""
         self.way: Way = StraightWay()
 
     @property
@@ -155,17 +195,38 @@ class EventHub:
         """How many streams are open."""
         return len(self._subscribers)
 
+    @property
+    def stalled(self) -> bool:
+        """Whether calls that tell events hang, because a subscriber does not read."""
+        return self.rules.channel is None and bool(self._waiting)
+
+    @property
+    def gone(self) -> StreamEnd:
+        """How streams end when the runtime does."""
+        if self.rules.stops_with == "eof":
+            return StreamEnd(grpc.StatusCode.OK, "")
+        return StreamEnd(grpc.StatusCode.UNAVAILABLE, GONE)
+
+    async def room(self) -> None:
+        """Return when a call that told an event may be answered."""
+        while self.stalled:
+            self._moved.clear()
+            await self._moved.wait()
+
     def publish(self, event: RuntimeEvent) -> None:
-        """Hand an event to everybody, or keep it for whoever comes."""
-        listening = [one for one in self._subscribers if not one.ended]
-        if listening:
-            self.way.send(event, listening, old=False)
-        else:
-            self._backlog.append(event)
+        """Hand an event to whoever is to get it, or keep it for whoever comes."""
+        channel = LONGEST_WAIT if self.rules.channel is None else self.rules.channel
+        if len(self._waiting) >= channel:
+            self.dropped += 1
+            return
+        self._waiting.append(event)
+        self._pump()
 
     def forget(self) -> None:
-        """What was kept for whoever comes is lost."""
-        self._backlog.clear()
+        """The runtime ends: what was kept for whoever comes is lost, and who was there unknown."""
+        self._waiting.clear()
+        self._audience.restart()
+        self._moved.set()
 
     def end_all(self, end: StreamEnd) -> None:
         """All streams end now."""
@@ -176,17 +237,40 @@ class EventHub:
     @contextmanager
     def subscribe(self) -> Iterator[Subscriber]:
         """An open stream, for as long as the context lasts."""
-        subscriber = Subscriber(self._buffer)
+        subscriber = Subscriber(self._buffer, self._changed)
         self.way.opened(subscriber)
-        oldest = self._clock.wall() - self._backlog_ns
-        waiting = tuple(self._backlog)
-        self._backlog.clear()
-        for event in waiting:
-            if event.created_at >= oldest:
+        for event in self._audience.join(subscriber, self._clock.wall()):
+            if self.rules.stream == "each":
                 self.way.send(event, (subscriber,), old=True)
+            else:
+                # It never left the channel.
+                self._waiting.append(event)
         self._subscribers.append(subscriber)
+        self._pump()
         try:
             yield subscriber
         finally:
             self._subscribers.remove(subscriber)
             self.way.left(subscriber)
+            self._audience.leave(subscriber, noticed=subscriber.ended)
+            self._pump()
+
+    def _changed(self, subscriber: Subscriber) -> None:
+        """A subscriber has taken a message, or its stream was ended."""
+        if subscriber.ended:
+            self._audience.leave(subscriber, noticed=True)
+        self._pump()
+
+    def _pump(self) -> None:
+        """Send what can be sent."""
+        while self._waiting:
+            to = self._audience.hand(self._waiting[0], self._has_room)
+            if to is None:
+                return
+            event = self._waiting.popleft()
+            if to:
+                self.way.send(event, to, old=False)
+        self._moved.set()
+
+    def _has_room(self, subscriber: Subscriber) -> bool:
+        return subscriber.waiting < self.rules.slots

@@ -10,8 +10,9 @@ from typing import Any
 
 import msgspec
 
-from app.errors import ScenarioError
+from app.errors import ScenarioError, SettingsError
 from app.sim.explain import explain
+from app.sim.flavours import rules_of
 from app.sim.scenario import Scenario
 from app.sim.scenariofile import ScenarioFile
 from app.sim.units import Ns, Offset, parse_ns, parse_offset
@@ -28,12 +29,26 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(one.name.removesuffix(SUFFIX) for one in _shipped()))
 
 
-def load(name_or_path: str) -> Scenario:
+def load(name_or_path: str, runtime_like: str = "") -> Scenario:
     """The scenario of that name, or the one that a file describes.
+
+    ``runtime_like``: the name of the runtime to behave like; empty: as the scenario says.
 
     Raises:
         ScenarioError: there is none, or its file cannot be read or says something that cannot be.
+        SettingsError: there is no such runtime.
     """
+    scenario = _load(name_or_path)
+    if not runtime_like:
+        return scenario
+    try:
+        rules = rules_of(runtime_like)
+    except SettingsError as error:
+        raise SettingsError(f"--runtime-like: {error}") from None
+    return msgspec.structs.replace(scenario, rules=rules)
+
+
+def _load(name_or_path: str) -> Scenario:
     if NAME.fullmatch(name_or_path) and name_or_path in names():
         source = resources.files("app.sim") / "scenarios" / f"{name_or_path}{SUFFIX}"
         return parse(source.read_text(encoding="utf-8"), name_or_path)

@@ -103,7 +103,7 @@ class ShapedWay:
         fault = active.fault
         if isinstance(fault, RuntimeRestarts):
             self._hub.forget()
-            self._end_all(active, UNAVAILABLE)
+            self._end_all(active, self._hub.gone)
         elif isinstance(fault, StreamRefused):
             refused = fault.answer == "unimplemented"
             self._end_all(active, UNIMPLEMENTED if refused else UNAVAILABLE)

@@ -109,6 +109,12 @@ def container_status(container: Container) -> pb.ContainerStatus:
 
 def event_message(event: RuntimeEvent) -> pb.ContainerEventResponse:
     """One message of GetContainerEvents."""
+    if event.bare:
+        return pb.ContainerEventResponse(
+            container_id=event.container_id,
+            container_event_type=EVENT_TYPE[event.kind],
+            created_at=event.created_at,
+        )
     return pb.ContainerEventResponse(
         container_id=event.container_id,
         container_event_type=EVENT_TYPE[event.kind],

@@ -102,7 +102,7 @@ class SimNode:
         self._wake = asyncio.Event()
         self._agenda = Agenda(clock)
         self._agenda.on_earlier = self._wake.set
-        self._hub = EventHub(clock, scenario.rules.backlog_ns)
+        self._hub = EventHub(clock, scenario.rules, seed=self.seed)
         self.world = World(self.seed, self._hub.publish, scenario.rules)
         self._feed: Feed | None = None
         self.workers = PodWorkers(self._agenda, self.world, self._send, self.seed, scenario.workers)

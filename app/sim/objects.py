@@ -28,10 +28,14 @@ class SandboxConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ContainerConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """What a kubelet asks of CreateContainer."""
+    """What a kubelet asks of CreateContainer.
+
+    ``cannot_start``: why its program cannot be started; empty when it can.
+    """
 
     name: str
     image: str
+    cannot_start: str = ""
     attempt: int = 0
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
@@ -67,6 +71,7 @@ class RuntimeEvent(msgspec.Struct, frozen=True):
     """What the runtime says: ``container_id`` is the sandbox's own for what happens to that.
 
     ``created_at`` is when the runtime made the event. ``containers``: all of the sandbox then.
+    ``bare``: of all this only id, kind and time are told (containerd 1.7, when a sandbox is gone).
     """
 
     kind: EventKind
@@ -74,6 +79,7 @@ class RuntimeEvent(msgspec.Struct, frozen=True):
     created_at: int
     sandbox: Sandbox
     containers: tuple[Container, ...] = ()
+    bare: bool = False
 
 
 class SandboxFilter(msgspec.Struct, frozen=True):

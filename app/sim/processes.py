@@ -3,7 +3,11 @@
 An end has two times: the process is gone at ``finished_at``, and the runtime knows, lists and
 tells it some 30 to 130 ms later (``RuntimeRules.exit_lag``), or seconds when many ends come at
 once. So it is on real nodes: the delay lies in the runtime, before the event's ``created_at``.
-A frozen runtime notices when it goes on; one that was down learns only that the process is gone.
+A frozen runtime notices when it goes on; one that was down learns that the process is gone, and on
+containerd since 1.7 nothing else.
+
+CRI-O tells of a start some milliseconds later, and with the state of that moment: of a process that
+has ended by then, STARTED carries EXITED.
 """
 
 from random import Random
@@ -48,6 +52,8 @@ class _Running:
         self.ended = ended
         self.next_end: Appointment | None = None
         self.dead = False
+        self.last: tuple[Ending, int] | None = None
+        """How and when (wall ns) it ended, once it has."""
 
 
 class Processes:
@@ -69,6 +75,9 @@ class Processes:
         self._running: dict[str, _Running] = {}
         self.unnoticed = 0
         """Processes that are gone while the runtime still takes them for running."""
+        self._late = generator(seed, "late starts")
+        if world.rules.started_lag is not None:
+            world.tell_later = self._tell_later
 
     def hold(self) -> None:
         """No process ends any more by itself; ends that have come are still noticed."""
@@ -114,6 +123,32 @@ class Processes:
                 self._end_in(grace_ns, container_id, process, KILLED)
         return process.ended
 
+    def vanish(self, container_id: str) -> None:
+        """The process is ended in such a way that the runtime does not tell of it."""
+        process = self._running.get(container_id)
+        if process is None:
+            return
+        if not process.dead:
+            self._bury(container_id, process)
+        self._done(container_id, process)
+
+    def _tell_later(self, container_id: str) -> None:
+        """CRI-O: the event of a start is made somewhat later, after a look at the process."""
+        span = self._world.rules.started_lag
+        assert span is not None
+
+        def tell() -> None:
+            if self._availability.state == "down":
+                self._world.forget_start(container_id)
+                return
+            process = self._running.get(container_id)
+            if process is not None and process.last and self._world.is_running(container_id):
+                ending, finished_at = process.last
+                self._world.see_exit(container_id, ending.exit_code, ending.reason, finished_at)
+            self._world.tell_started(container_id, self._agenda.clock.wall())
+
+        self._agenda.after(between(self._late, span), tell)
+
     def _end_in(self, delay_ns: int, container_id: str, process: _Running, ending: Ending) -> None:
         if process.next_end is not None:
             process.next_end.cancel()
@@ -122,20 +157,27 @@ class Processes:
         )
 
     def _die(self, container_id: str, process: _Running, ending: Ending) -> None:
+        self._bury(container_id, process)
+        rules = self._world.rules
+        finished_at = self._agenda.clock.wall() + rules.draw_finished_off(process.rng)
+        process.last = ending, finished_at
+        self._agenda.after(
+            rules.draw_exit_lag(process.rng),
+            lambda: self._look(container_id, process, ending, finished_at),
+        )
+
+    def _bury(self, container_id: str, process: _Running) -> None:
+        """It is gone."""
         if process.next_end is not None:
             process.next_end.cancel()
         process.dead = True
         self.unnoticed += 1
-        clock = self._agenda.clock
-        self._witness.ended(container_id, clock.mono())
-        finished_at = clock.wall()
-        self._agenda.after(
-            self._world.rules.draw_exit_lag(process.rng),
-            lambda: self._look(container_id, process, ending, finished_at),
-        )
+        self._witness.ended(container_id, self._agenda.clock.mono())
 
     def _look(self, container_id: str, process: _Running, ending: Ending, finished_at: int) -> None:
         """The runtime would notice now; but it may be busy, stopped or gone."""
+        if self._running.get(container_id) is not process:
+            return
         rules, crowd = self._world.rules, self.unnoticed - 1
 
         def notice() -> None:
@@ -149,6 +191,8 @@ class Processes:
     def _notice(
         self, container_id: str, process: _Running, ending: Ending, finished_at: int
     ) -> None:
+        if self._running.get(container_id) is not process:
+            return
         state = self._availability.state
         if state == "frozen":
             self._availability.on_change(
@@ -156,10 +200,12 @@ class Processes:
             )
             return
         if state == "down":
-            self._availability.on_change(lambda: self._overlook(container_id, process))
+            self._availability.on_change(
+                lambda: self._overlook(container_id, process, ending, finished_at)
+            )
             return
         # The runtime may have killed and removed it by another way meanwhile.
-        if self._world.is_running(container_id):
+        if self._world.owes_end(container_id):
             self._world.exit_container(
                 container_id,
                 ending.exit_code,
@@ -169,10 +215,20 @@ class Processes:
             )
         self._done(container_id, process)
 
-    def _overlook(self, container_id: str, process: _Running) -> None:
+    def _overlook(
+        self, container_id: str, process: _Running, ending: Ending, finished_at: int
+    ) -> None:
         """The runtime is back and finds that the process is gone."""
+        if self._running.get(container_id) is not process:
+            return
         if self._world.is_running(container_id):
-            self._world.overlook_exit(container_id, self._agenda.clock.wall())
+            self._world.overlook_exit(
+                container_id,
+                ending.exit_code,
+                ending.reason,
+                finished_at,
+                self._agenda.clock.wall(),
+            )
         self._done(container_id, process)
 
     def _done(self, container_id: str, process: _Running) -> None:

@@ -126,6 +126,14 @@ def container_status(one: Container) -> ContainerStatus:
 
 def container_event(told: RuntimeEvent, *, payload: bool) -> ContainerEvent:
     """An event of the stream; with ``payload`` the statuses come along (for who believes them)."""
+    if told.bare:
+        return ContainerEvent(
+            type=told.kind,
+            container_id=told.container_id,
+            created_at=told.created_at,
+            has_sandbox_status=False,
+            has_metadata=False,
+        )
     sandbox = told.sandbox
     pod = sandbox.config
     subject = next((one for one in told.containers if one.id == told.container_id), None)

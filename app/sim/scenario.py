@@ -4,7 +4,8 @@ import msgspec
 
 from app.engine.settings import EngineSettings
 from app.sim.faults import Fault
-from app.sim.flavour import CONTAINERD_2, RuntimeRules
+from app.sim.flavour import RuntimeRules
+from app.sim.flavours import CONTAINERD_2
 from app.sim.latency import Latencies
 from app.sim.script import Workload
 from app.sim.workers import WorkerSettings

@@ -2,9 +2,10 @@
 
 A scenario file is TOML. ``title``, ``shows``, ``seed`` and ``duration`` stand at its head;
 ``[[workload]]`` tables put pods on the node, ``[[fault]]`` tables say what goes wrong and when;
-``[engine]`` and ``[node]`` change numbers that are the kubelet's otherwise. Durations are texts,
-such as "30s"; a pair of them is the shortest and the longest of something drawn by chance. All
-times count from the beginning. A file comes from outside: its size and all in it is bounded.
+``[engine]`` and ``[node]`` change numbers of the kubelet, and ``[node]`` names the
+runtime. Durations are texts, such as "30s"; a pair of them is the shortest and the longest of
+something drawn by chance. All times count from the beginning. A file comes from outside: its size
+and all in it is bounded.
 """
 
 from typing import Annotated
@@ -14,6 +15,7 @@ import msgspec
 from app.engine.settings import EngineSettings
 from app.sim.faults import AnyFault
 from app.sim.filepart import Line, Part, Text, at_least, ordered
+from app.sim.flavours import FLAVOURS, FlavourName
 from app.sim.scenario import Scenario
 from app.sim.timings import Timings
 from app.sim.units import Ns, Span, millis, seconds
@@ -48,12 +50,13 @@ class EnginePart(Part, frozen=True, kw_only=True):
 
 
 class NodePart(Part, frozen=True, kw_only=True):
-    """Numbers of the kubelet's pod workers.
+    """The node's runtime, and numbers of the kubelet's pod workers.
 
-    ``backoff_scale``: what the crash loop back-off (10 s to 5 min) is multiplied by. ``collect``:
-    from a pod's end to its removal from the runtime.
+    ``runtime``: which one it behaves like. ``backoff_scale``: what the crash loop back-off (10 s to
+    5 min) is multiplied by. ``collect``: from a pod's end to its removal from the runtime.
     """
 
+    runtime: FlavourName = "containerd-2"
     backoff_scale: Annotated[float, msgspec.Meta(ge=0.001, le=100)] = 0.1
     prepare: Span = (Ns(Timings().prepare[0]), Ns(Timings().prepare[1]))
     """Volumes, secrets and images, before a new pod's sandbox."""
@@ -104,4 +107,5 @@ class ScenarioFile(Part, frozen=True, kw_only=True):
             faults=self.fault,
             engine=self.engine.settings(),
             workers=self.node.settings(),
+            rules=FLAVOURS[self.node.runtime],
         )

@@ -20,7 +20,7 @@ from google.protobuf.message import Message
 from app.cri.pb import cri_pb2 as pb
 from app.errors import EndpointError
 from app.sim import messages
-from app.sim.events import EventHub, OverrunError, StreamEnd, StreamEndedError
+from app.sim.events import EventHub, OverrunError, StreamEndedError
 from app.sim.objects import ContainerFilter, ContainerState, SandboxFilter, SandboxState
 from app.sim.world import NotFoundError, World
 
@@ -29,7 +29,8 @@ SERVICE = "runtime.v1.RuntimeService"
 LONGEST_PATH = 107
 """Bytes of a unix socket's path (Linux sun_path)."""
 
-STOPPED = StreamEnd(grpc.StatusCode.UNAVAILABLE, "socket closed")
+NO_STREAM = "method GetContainerEvents not implemented"
+"""What containerd 1.6 says."""
 
 Context = grpc.aio.ServicerContext[Any, Any]
 SANDBOX_STATES: dict[int, SandboxState] = {
@@ -112,13 +113,13 @@ class CriServer:
         if self._server is not None:
             server, self._server = self._server, None
             # gRPC cancels the calls but not the coroutines that answer them.
-            self._hub.end_all(STOPPED)
+            self._hub.end_all(self._hub.gone)
             await server.stop(None)
 
     # -------------------------------------------------------------------- the calls
 
     def version(self, _request: pb.VersionRequest) -> pb.VersionResponse:
-        """Who this is: a containerd 2 by its manners, a simulation by its version."""
+        """Who this is: one of the known runtimes by its manners, a simulation by its version."""
         rules = self._world.rules
         return pb.VersionResponse(
             version="0.1.0",
@@ -129,7 +130,9 @@ class CriServer:
 
     def status(self, _request: pb.StatusRequest) -> pb.StatusResponse:
         """All is well: conditions, the one handler, features."""
-        names = ("RuntimeReady", "NetworkReady", "ContainerdHasNoDeprecationWarnings")
+        names = ["RuntimeReady", "NetworkReady"]
+        if self._world.rules.warns_of_age:
+            names.append("ContainerdHasNoDeprecationWarnings")
         conditions = [pb.RuntimeCondition(type=name, status=True) for name in names]
         return pb.StatusResponse(
             status=pb.RuntimeStatus(conditions=conditions),
@@ -172,6 +175,8 @@ class CriServer:
         """
         method = "GetContainerEvents"
         await self._before(method, "", context)
+        if self._world.rules.stream == "none":
+            await context.abort(grpc.StatusCode.UNIMPLEMENTED, NO_STREAM)
         with self._hub.subscribe() as subscriber:
             try:
                 while True:

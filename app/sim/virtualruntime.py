@@ -75,7 +75,7 @@ class VirtualRuntime:
             seed=seed,
             latencies=self._latencies,
             payload=payload,
-            backlog_ns=world.rules.backlog_ns,
+            rules=world.rules,
         )
 
     def perform(self, effect: Effect) -> None:

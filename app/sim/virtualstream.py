@@ -1,11 +1,11 @@
 """The event stream of a runtime that is not reached over gRPC: subscription, backlog, and damage.
 
 What a real stream and its keeper do, in virtual time: a stream counts as live with its first event
-or after a grace time; what is told while nobody is subscribed is kept for the next subscriber; what
-is under way when a stream breaks is lost. The plan's faults act on streams and on single events.
+or after a grace time; what is told while nobody is subscribed is kept for the next subscriber as
+the runtime's rules say (``audience.py``); what is under way when a stream breaks is lost. The
+plan's faults act on streams and on single events.
 """
 
-from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -15,17 +15,16 @@ import msgspec
 from app.engine.inputs import EndCode, Input, StreamEnded, StreamEvent, StreamLive, StreamOpened
 from app.engine.model import ContainerEvent
 from app.sim.agenda import Agenda
+from app.sim.audience import Audience
 from app.sim.availability import DOWN, Availability
 from app.sim.chance import generator
 from app.sim.faultplan import ActiveFault, FaultPlan
 from app.sim.faults import RuntimeRestarts, StreamEnds, StreamRefused, StreamSilent
+from app.sim.flavour import RuntimeRules
 from app.sim.latency import Draw, Latencies
 from app.sim.objects import RuntimeEvent
 from app.sim.passage import BROKEN, CLOSED, REFUSED, Passage, passage
 from app.sim.rows import container_event
-
-BACKLOG = 10_000
-"""Events kept while nobody is subscribed."""
 
 ENDS: dict[str, EndCode] = {"cleanly": "eof", "broken": "error", "unavailable": "unavailable"}
 TOLD = {
@@ -48,8 +47,7 @@ class _Subscription:
 class VirtualStream:
     """Feeds StreamOpened, StreamLive, StreamEvent and StreamEnded.
 
-    ``payload``: events carry their statuses. ``backlog_ns``: how old an event may be that is kept
-    while nobody is subscribed.
+    ``payload``: events carry their statuses. ``rules``: the runtime's.
     """
 
     def __init__(
@@ -62,7 +60,7 @@ class VirtualStream:
         seed: int,
         latencies: Latencies,
         payload: bool,
-        backlog_ns: int,
+        rules: RuntimeRules,
     ) -> None:
         self._agenda = agenda
         self._plan = plan
@@ -70,10 +68,10 @@ class VirtualStream:
         self._feed = feed
         self._latencies = latencies
         self._payload = payload
-        self._backlog_ns = backlog_ns
+        self._rules = rules
         self._draw = Draw(generator(seed, "stream latency"))
         self._now: _Subscription | None = None
-        self._backlog: deque[RuntimeEvent] = deque(maxlen=BACKLOG)
+        self._audience: Audience[_Subscription] = Audience(rules, generator(seed, "event audience"))
         plan.on_begin.append(self._fault_begins)
         plan.on_end.append(self._fault_ends)
 
@@ -81,12 +79,15 @@ class VirtualStream:
 
     def open(self) -> None:
         """Subscribe; an earlier subscription is left."""
+        self.close()
         self._now = sub = _Subscription()
         self._agenda.after(self._draw.of(self._latencies.opening), lambda: self._answer(sub))
 
     def close(self) -> None:
         """Leave the stream; nothing more comes."""
-        self._now = None
+        if self._now is not None:
+            self._audience.leave(self._now, noticed=False)
+            self._now = None
 
     def _answer(self, sub: _Subscription) -> None:
         if sub is not self._now:
@@ -101,22 +102,29 @@ class VirtualStream:
             refusal.hits += 1
             self._refuse(refusal.fault)
             return
+        if self._rules.stream == "none":
+            self._refuse_for_good()
+            return
         sub.opened = True
         t, wall = self._time()
         self._feed(StreamOpened(t=t, wall=wall))
         self._agenda.after(self._latencies.grace, lambda: self._works(sub))
         for ending in self._plan.at_work(StreamEnds):
             self._agenda.after(ending.fault.after, partial(self._end_one, sub, ending))
-        self._hand_over_backlog(sub)
+        for told in self._audience.join(sub, wall):
+            self._pass_damaged(sub, told)
 
     def _refuse(self, refused: StreamRefused) -> None:
         if refused.answer == "unimplemented":
-            # A stream object is there before the runtime has said no (as with gRPC).
-            t, wall = self._time()
-            self._feed(StreamOpened(t=t, wall=wall))
-            self._end("unimplemented", REFUSED)
+            self._refuse_for_good()
         else:
             self._end("unavailable", TOLD["unavailable"])
+
+    def _refuse_for_good(self) -> None:
+        # A stream object is there before the runtime has said no (as with gRPC).
+        t, wall = self._time()
+        self._feed(StreamOpened(t=t, wall=wall))
+        self._end("unimplemented", REFUSED)
 
     def _works(self, sub: _Subscription) -> None:
         if sub is self._now and not sub.live:
@@ -128,6 +136,7 @@ class VirtualStream:
         sub, self._now = self._now, None
         if sub is None:
             return
+        self._audience.leave(sub, noticed=True)
         if code == "eof" and not sub.live:
             code = "immediate_eof"
         t, wall = self._time()
@@ -137,19 +146,10 @@ class VirtualStream:
 
     def publish(self, told: RuntimeEvent) -> None:
         """The runtime tells of something."""
-        sub = self._now
-        if sub is None or not sub.opened:
-            self._backlog.append(told)
-        elif self._plan.quiet:
-            self._pass(sub, container_event(told, payload=self._payload), 0)
-        else:
-            self._pass_damaged(sub, told)
-
-    def _hand_over_backlog(self, sub: _Subscription) -> None:
-        oldest = self._agenda.clock.wall() - self._backlog_ns
-        waiting, self._backlog = self._backlog, deque(maxlen=BACKLOG)
-        for told in waiting:
-            if told.created_at >= oldest:
+        for sub in self._audience.hand(told) or ():
+            if self._plan.quiet:
+                self._pass(sub, container_event(told, payload=self._payload), 0)
+            else:
                 self._pass_damaged(sub, told)
 
     def _pass(self, sub: _Subscription, event: ContainerEvent, later_ns: int) -> None:
@@ -185,7 +185,7 @@ class VirtualStream:
     def _fault_begins(self, active: ActiveFault[Any]) -> None:
         fault, sub = active.fault, self._now
         if isinstance(fault, RuntimeRestarts):
-            self._backlog.clear()
+            self._audience.restart()
         if sub is None or not sub.opened:
             return
         if isinstance(fault, StreamRefused):
@@ -198,7 +198,8 @@ class VirtualStream:
             self._agenda.after(fault.after, partial(self._end_one, sub, active))
         elif isinstance(fault, RuntimeRestarts):
             active.hits += 1
-            self._end("unavailable", TOLD["unavailable"])
+            how = "cleanly" if self._rules.stops_with == "eof" else "unavailable"
+            self._end(ENDS[how], TOLD[how])
 
     def _fault_ends(self, active: ActiveFault[Any]) -> None:
         sub = self._now

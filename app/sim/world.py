@@ -4,9 +4,9 @@ Pure and deterministic: no clock (``now`` is an argument, wall ns), no I/O, ever
 generators made of the seed, ids from the seed and the object's name. Operations are those of CRI's
 RuntimeService, plus the ends that nobody asked for (a process exits, the pause process is killed).
 
-Each operation publishes its events in the order in which containerd 2.x does, after the change has
-become visible in lists. Two changes have no event at all, there as here: a failed start, and the
-death of containers' processes that the runtime never learns of.
+Each operation publishes the events that the runtime's rules name, in the order in which containerd
+and CRI-O do, after the change has become visible in lists. Some changes have no event at all, there
+as here: a failed start, the end of a process while the runtime is down, and CRI-O's removals.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,8 @@ import msgspec
 
 from app.sim.addresses import AddressesExhausted, PodAddresses
 from app.sim.chance import generator
-from app.sim.flavour import CONTAINERD_2, EventKind, RuntimeRules
+from app.sim.flavour import EventKind, RuntimeRules
+from app.sim.flavours import CONTAINERD_2
 from app.sim.naming import Names, NameTakenError
 from app.sim.objects import (
     Container,
@@ -79,13 +80,20 @@ class World:
         self._pods: dict[str, list[str]] = {}
         """Pod UID -> ids of its sandboxes, oldest first."""
         self._names = Names(seed)
+        self._seen: set[str] = set()
+        """Ids of containers that lists show as exited, and of which STOPPED was not told yet."""
         self.on_change: list[Callable[[str], None]] = []
         """Called with the id of each sandbox or container that a list now shows otherwise."""
+        self._starting: set[str] = set()
+        """Ids of started containers of which STARTED was not told yet."""
+        self.tell_later: Callable[[str], None] | None = None
+        """Takes the id of a container that was started; is to call ``tell_started`` later. None:
+        its event is told at once."""
 
     # ------------------------------------------------------------------ operations
 
     def run_sandbox(self, config: SandboxConfig, now: int) -> Sandbox:
-        """RunPodSandbox. Events: CREATED and STARTED of the sandbox.
+        """RunPodSandbox. Events: CREATED and STARTED of the sandbox (CRI-O: STARTED only).
 
         Raises:
             ConflictError: this attempt of this pod exists.
@@ -93,6 +101,9 @@ class World:
         """
         name = f"{config.name}_{config.namespace}_{config.uid}_{config.attempt}"
         self._check_name(name)
+        if self.rules.sandbox_labels:
+            labels = config.labels | self.rules.sandbox_labels
+            config = msgspec.structs.replace(config, labels=labels)
         ip = "" if config.host_network else self._take_address()
         sandbox = Sandbox(self._names.reserve(name, now), config, "ready", now, ip)
         self._sandboxes[sandbox.id] = sandbox
@@ -109,10 +120,13 @@ class World:
         Raises:
             NotFoundError: no such sandbox.
             ConflictError: the sandbox is not ready, or this attempt exists.
+            WorldError: its program cannot be started (CRI-O, which leaves nothing behind).
         """
         sandbox = self.sandbox(sandbox_id)
         if sandbox.state != "ready":
             raise ConflictError(f"sandbox {sandbox.id} is not running")
+        if config.cannot_start and self.rules.start_fails_in == "create":
+            raise WorldError(f"container create failed: {config.cannot_start}")
         pod = sandbox.config
         name = f"{config.name}_{pod.name}_{pod.namespace}_{pod.uid}_{config.attempt}"
         self._check_name(name)
@@ -129,10 +143,35 @@ class World:
         Raises:
             NotFoundError: no such container.
             ConflictError: it is not in state created.
+            WorldError: its program cannot be started; the container is EXITED then.
         """
         container = self._in_state(container_id, "created")
+        refused = container.config.cannot_start
+        if refused:
+            text = f"failed to create containerd task: {refused}"
+            self.fail_start(container_id, text, now)
+            raise WorldError(text)
         started = msgspec.structs.replace(container, state="running", started_at=now)
-        return self._change(started, "started", now)
+        if self.rules.started_lag is None or self.tell_later is None:
+            return self._change(started, "started", now)
+        self._replace(started)
+        self._starting.add(container.id)
+        self.tell_later(container.id)
+        return started
+
+    def tell_started(self, container_id: str, now: int) -> None:
+        """The event of a start that is told later: STARTED, with whatever state there is now.
+
+        Nothing happens when it was told already, or the container is gone.
+        """
+        if container_id in self._starting:
+            self._starting.remove(container_id)
+            container = self._containers[container_id]
+            self._tell("started", container_id, self._sandboxes[container.sandbox_id], now)
+
+    def forget_start(self, container_id: str) -> None:
+        """The event of a start that was to be told later is lost: the runtime is down."""
+        self._starting.discard(container_id)
 
     def fail_start(self, container_id: str, message: str, now: int) -> Container:
         """StartContainer that fails: EXITED 128 ``StartError``, and **no** event."""
@@ -145,8 +184,7 @@ class World:
             reason="StartError",
             message=message,
         )
-        self._containers[container.id] = failed
-        self._touch(container.id)
+        self._replace(failed)
         return failed
 
     def exit_container(
@@ -156,30 +194,48 @@ class World:
 
         Raises:
             NotFoundError: no such container.
-            ConflictError: it is not running.
+            ConflictError: it is not running, and it was not just seen to have ended.
         """
-        container = self._in_state(container_id, "running")
-        exited = msgspec.structs.replace(
-            container, state="exited", finished_at=finished_at, exit_code=exit_code, reason=reason
+        if container_id in self._seen:
+            self._seen.remove(container_id)
+            return self._change(self._containers[container_id], "stopped", now)
+        return self._change(
+            self._ended(container_id, exit_code, reason, finished_at), "stopped", now
         )
-        return self._change(exited, "stopped", now)
 
-    def overlook_exit(self, container_id: str, now: int) -> Container:
-        """The process ended while the runtime was down: EXITED 255 ``Unknown``, and **no** event.
+    def see_exit(
+        self, container_id: str, exit_code: int, reason: str, finished_at: int
+    ) -> Container:
+        """The runtime, looking for something else, sees that a process has ended: lists show it.
 
-        The runtime takes the time of its own return for the end.
+        The event follows with ``exit_container``.
 
         Raises:
             NotFoundError: no such container.
             ConflictError: it is not running.
         """
-        container = self._in_state(container_id, "running")
-        lost = msgspec.structs.replace(
-            container, state="exited", finished_at=now, exit_code=255, reason="Unknown"
-        )
-        self._containers[container.id] = lost
-        self._touch(container.id)
-        return lost
+        exited = self._ended(container_id, exit_code, reason, finished_at)
+        self._replace(exited)
+        self._seen.add(container_id)
+        return exited
+
+    def overlook_exit(
+        self, container_id: str, exit_code: int, reason: str, finished_at: int, now: int
+    ) -> Container:
+        """The process ended thus while the runtime was down, and there is **no** event.
+
+        containerd since 1.7 does not know how: EXITED 255 ``Unknown``, and it takes the time of its
+        own return (``now``) for the end.
+
+        Raises:
+            NotFoundError: no such container.
+            ConflictError: it is not running.
+        """
+        if self.rules.overlooked == "unknown":
+            exit_code, reason, finished_at = 255, "Unknown", now
+        exited = self._ended(container_id, exit_code, reason, finished_at)
+        self._replace(exited)
+        return exited
 
     def remove_container(self, container_id: str, now: int) -> None:
         """RemoveContainer; a running one is killed first, a missing one is no error.
@@ -190,10 +246,7 @@ class World:
         if container is None:
             return
         self._kill(container, now)
-        del self._containers[container_id]
-        self._inside[container.sandbox_id].remove(container_id)
-        self._touch(container_id)
-        self._names.release(container_id)
+        self._drop(container)
         self._tell("deleted", container_id, self._sandboxes[container.sandbox_id], now)
 
     def exit_sandbox(self, sandbox_id: str, now: int) -> Sandbox:
@@ -218,8 +271,7 @@ class World:
         sandbox = self.sandbox(sandbox_id)
         for container_id in tuple(self._inside[sandbox.id]):
             self._kill(self._containers[container_id], now)
-        if sandbox.ip:
-            self._addresses.give_back(sandbox.ip)
+        self._give_back(sandbox)
         stopped = msgspec.structs.replace(sandbox, state="notready", ip="")
         if sandbox.state == "notready":
             self._sandboxes[sandbox.id] = stopped
@@ -230,13 +282,21 @@ class World:
     def remove_sandbox(self, sandbox_id: str, now: int) -> None:
         """RemovePodSandbox; stops it first, and a missing one is no error.
 
-        Events: those of the stop, DELETED of each container, DELETED of the sandbox.
+        Events: those of the stop, DELETED of each container, DELETED of the sandbox. CRI-O: none at
+        all.
         """
         if sandbox_id not in self._sandboxes:
             return
-        sandbox = self.stop_sandbox(sandbox_id, now)
-        for container_id in tuple(self._inside[sandbox_id]):
-            self.remove_container(container_id, now)
+        quiet = self.rules.quiet_removal
+        if quiet:
+            sandbox = self._sandboxes[sandbox_id]
+            self._give_back(sandbox)
+            for container_id in tuple(self._inside[sandbox_id]):
+                self._drop(self._containers[container_id])
+        else:
+            sandbox = self.stop_sandbox(sandbox_id, now)
+            for container_id in tuple(self._inside[sandbox_id]):
+                self.remove_container(container_id, now)
         del self._sandboxes[sandbox_id]
         del self._inside[sandbox_id]
         self._pods[sandbox.config.uid].remove(sandbox_id)
@@ -248,7 +308,8 @@ class World:
         if claimed is not None:
             sandbox = msgspec.structs.replace(sandbox, created_at=claimed)
         for kind in self.rules.sandbox_removed:
-            self._publish(RuntimeEvent(kind, sandbox_id, now, sandbox))
+            bare = self.rules.bare_removal
+            self._publish(RuntimeEvent(kind, sandbox_id, now, sandbox, bare=bare))
 
     # --------------------------------------------------------------------- queries
 
@@ -284,6 +345,10 @@ class World:
         """Whether there is such a container and it runs; not a runtime's call."""
         container = self._containers.get(container_id)
         return container is not None and container.state == "running"
+
+    def owes_end(self, container_id: str) -> bool:
+        """Whether STOPPED of such a container is still to be told; not a runtime's call."""
+        return container_id in self._seen or self.is_running(container_id)
 
     @property
     def count(self) -> int:
@@ -344,13 +409,39 @@ class World:
             )
         return container
 
+    def _ended(self, container_id: str, exit_code: int, reason: str, finished_at: int) -> Container:
+        return msgspec.structs.replace(
+            self._in_state(container_id, "running"),
+            state="exited",
+            finished_at=finished_at,
+            exit_code=exit_code,
+            reason=reason,
+        )
+
     def _kill(self, container: Container, now: int) -> None:
-        if container.state == "running":
+        if container.state == "running" or container.id in self._seen:
             self.exit_container(container.id, 137, "Error", now, now)
 
-    def _change(self, container: Container, kind: EventKind, now: int) -> Container:
+    def _drop(self, container: Container) -> None:
+        del self._containers[container.id]
+        self._inside[container.sandbox_id].remove(container.id)
+        self._seen.discard(container.id)
+        self._starting.discard(container.id)
+        self._touch(container.id)
+        self._names.release(container.id)
+
+    def _give_back(self, sandbox: Sandbox) -> None:
+        if sandbox.ip:
+            self._addresses.give_back(sandbox.ip)
+
+    def _replace(self, container: Container) -> None:
         self._containers[container.id] = container
         self._touch(container.id)
+
+    def _change(self, container: Container, kind: EventKind, now: int) -> Container:
+        self._replace(container)
+        # Nothing is told of a container before its start.
+        self.tell_started(container.id, now)
         self._tell(kind, container.id, self._sandboxes[container.sandbox_id], now)
         return container
 
@@ -366,8 +457,8 @@ class World:
         self._publish(RuntimeEvent(kind, container_id, now, sandbox, statuses))
 
     def _in_order(self, items: list[T], rng: Random) -> list[T]:
-        if not self.rules.random_order:
-            return items
+        if self.rules.order == "newest-first":
+            return items[::-1]
         if len(items) <= FEW:
             rng.shuffle(items)
             return items

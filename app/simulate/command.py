@@ -36,9 +36,10 @@ def simulate(settings: Settings) -> int:
 
     Raises:
         ScenarioError: there is no such scenario.
+        SettingsError: there is no such runtime.
         OutputError: standard output cannot be written.
     """
-    scenario = load(settings.scenario)
+    scenario = load(settings.scenario, settings.runtime_like)
     duration_ns = settings.duration_ns or scenario.duration_ns
     lines = settings.output == "jsonl"
     out = sys.stdout.buffer

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.errors import ScenarioError
+from app.errors import ScenarioError, SettingsError
 from app.sim import library
+from app.sim.flavours import CONTAINERD_2, CRI_O
 from app.sim.library import LARGEST, load, names, parse
 
 HEAD = 'title = "A title"\nshows = "Something."\n'
@@ -44,6 +45,13 @@ def test_a_file_named_as_one_of_ours_needs_a_path(
     monkeypatch.chdir(tmp_path)
     assert load("churn").title != "A title"
     assert load("./churn").title == "A title"
+
+
+def test_a_scenario_on_another_runtime_than_its_own() -> None:
+    assert load("churn").rules is CONTAINERD_2
+    assert load("churn", "cri-o").rules is CRI_O
+    with pytest.raises(SettingsError, match=r"^--runtime-like: 'docker' .* choose one of"):
+        load("churn", "docker")
 
 
 def refused(source: str) -> str:

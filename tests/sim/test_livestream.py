@@ -44,7 +44,7 @@ class Bench:
         self.clock = VirtualClock()
         self.agenda = Agenda(self.clock)
         self.plan = FaultPlan(self.agenda, Availability(self.agenda), 1)
-        self.hub = EventHub(self.clock, BACKLOG_NS, buffer=5)
+        self.hub = EventHub(self.clock, buffer=5)
         self.hub.way = ShapedWay(self.agenda, self.plan, self.hub)
         for fault in faults:
             self.plan.begin(fault)

@@ -4,7 +4,8 @@ import pytest
 
 from app.sim.agenda import Agenda, VirtualClock, play
 from app.sim.availability import Availability
-from app.sim.flavour import CONTAINERD_2, MS, SECOND
+from app.sim.flavour import MS, SECOND
+from app.sim.flavours import CONTAINERD_2
 from app.sim.objects import Container, ContainerConfig, RuntimeEvent, SandboxConfig
 from app.sim.pods import COMPLETED, ERROR, KILLED, OOM_KILLED, ContainerSpec, Lifetime
 from app.sim.processes import Processes

@@ -45,7 +45,7 @@ class Lab:
         if fate == 2:
             world.exit_container(container_id, 137, "OOMKilled", NOW + 60, NOW + 70)
         elif fate == 3:
-            world.overlook_exit(container_id, NOW + 80)
+            world.overlook_exit(container_id, 1, "Error", NOW + 75, NOW + 80)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,11 @@
 """What may stand in a scenario file, and what becomes of it."""
 
+import pytest
+
 from app.engine.settings import EngineSettings
+from app.errors import ScenarioError
 from app.sim.faults import EventsLost, EventsMisdated, RuntimeRestarts
+from app.sim.flavours import FLAVOURS, FlavourName
 from app.sim.library import parse
 from app.sim.scenario import Scenario
 from app.sim.units import Ns, Offset, seconds
@@ -53,6 +57,18 @@ def test_faults() -> None:
         EventsMisdated(at=Ns(0), by=Offset(-3600 * 10**9)),
         RuntimeRestarts(at=seconds(60)),
     )
+
+
+@pytest.mark.parametrize("name", list(FLAVOURS))
+def test_the_nodes_runtime(name: FlavourName) -> None:
+    assert read(f'[node]\nruntime = "{name}"').rules is FLAVOURS[name]
+
+
+def test_a_runtime_that_cannot_be_simulated_is_told_with_those_that_can() -> None:
+    with pytest.raises(
+        ScenarioError, match=r"node, runtime: it is one of .*containerd-1\.7.*cri-o"
+    ):
+        read('[node]\nruntime = "docker"')
 
 
 def test_numbers_of_the_engine_and_the_node() -> None:

@@ -62,7 +62,7 @@ class Node:
     def __init__(self, path: Path, *, buffer: int = 1000, **server: Any) -> None:
         self.path = path
         self.clock = VirtualClock()
-        self.hub = EventHub(self.clock, 300 * SECOND, buffer=buffer)
+        self.hub = EventHub(self.clock, buffer=buffer)
         self.world = World(1, self.hub.publish)
         self.server = CriServer(self.world, self.hub, **server)
         now = self.clock.wall() - 600 * SECOND  # long ago: no backlog

@@ -23,10 +23,12 @@ from app.sim.faults import (
     StreamRefused,
     StreamSilent,
 )
+from app.sim.flavour import RuntimeRules
+from app.sim.flavours import CONTAINERD_2
 from app.sim.latency import Latencies
 from app.sim.objects import RuntimeEvent, Sandbox, SandboxConfig
 from app.sim.units import Ns, Offset, millis, seconds
-from app.sim.virtualstream import BACKLOG, VirtualStream
+from app.sim.virtualstream import VirtualStream
 
 F = TypeVar("F", bound=Input)
 
@@ -37,7 +39,13 @@ BACKLOG_NS = 300 * 10**9
 class Bench:
     """A stream, someone who tells, and what was fed."""
 
-    def __init__(self, *faults: Fault, latencies: Latencies | None = None, payload: bool = False):
+    def __init__(
+        self,
+        *faults: Fault,
+        latencies: Latencies | None = None,
+        payload: bool = False,
+        rules: RuntimeRules = CONTAINERD_2,
+    ) -> None:
         self.clock = VirtualClock()
         self.agenda = Agenda(self.clock)
         self.runtime = Availability(self.agenda)
@@ -51,7 +59,7 @@ class Bench:
             seed=1,
             latencies=latencies or Latencies(),
             payload=payload,
-            backlog_ns=BACKLOG_NS,
+            rules=rules,
         )
         for fault in faults:
             self.plan.begin(fault)
@@ -170,11 +178,11 @@ def test_the_backlog_is_handed_over_once() -> None:
 
 def test_the_backlog_is_bounded_oldest_first() -> None:
     bench = Bench()
-    bench.tell(*(str(number) for number in range(BACKLOG + 5)))
+    bench.tell(*(str(number) for number in range(CONTAINERD_2.backlog.count + 5)))
     bench.stream.open()
     bench.run(1)
     assert bench.heard()[0] == "5"
-    assert len(bench.heard()) == BACKLOG
+    assert len(bench.heard()) == CONTAINERD_2.backlog.count
 
 
 # ------------------------------------------------------------------ the stream as a whole

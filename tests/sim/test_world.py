@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
 from app.sim.addresses import PodAddresses
-from app.sim.flavour import CONTAINERD_2
+from app.sim.flavours import CONTAINERD_2
 from app.sim.objects import (
     Container,
     ContainerConfig,
@@ -119,13 +119,13 @@ def test_a_failed_start_is_an_exit_without_an_event(lab: Lab) -> None:
 def test_an_end_that_the_runtime_slept_through_has_no_event_and_no_true_story(lab: Lab) -> None:
     app = lab.running()
     lab.told()
-    lab.world.overlook_exit(app.id, 900)
+    lab.world.overlook_exit(app.id, 137, "Error", 800, 900)
     assert lab.told() == []
     lost = lab.world.container(app.id)
     assert (lost.state, lost.exit_code, lost.reason) == ("exited", 255, "Unknown")
     assert lost.finished_at == 900
     with pytest.raises(ConflictError):
-        lab.world.overlook_exit(app.id, 901)
+        lab.world.overlook_exit(app.id, 137, "Error", 800, 901)
 
 
 def test_whoever_follows_the_world_hears_of_each_change_of_a_list(lab: Lab) -> None:
