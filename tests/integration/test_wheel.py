@@ -54,7 +54,11 @@ def test_it_holds_what_was_made_and_nothing_of_the_workshop(wheel: Path) -> None
         for asset in ASSETS
         for name, _ in asset.files.values()
     }
-    made = {f"app/cri/pb/{name}" for name in ("__init__.py", "cri_pb2.py", "cri_pb2.pyi")}
+    made = {
+        f"app/{room}/pb/{made}"
+        for room, name in (("cri", "cri"), ("sim", "cri_changes"))
+        for made in ("__init__.py", f"{name}_pb2.py", f"{name}_pb2.pyi")
+    }
     assert assets | made | {"app/py.typed", "app/templates/page.html"} <= names
     tops = {name.split("/")[0] for name in names}
     assert tops == {"app", next(top for top in tops if top.endswith(".dist-info"))}

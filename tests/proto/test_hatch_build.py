@@ -123,19 +123,20 @@ def test_no_registry_is_said_in_a_sentence(tmp_path: Path, monkeypatch: pytest.M
     assert not (tmp_path / "static").exists()
 
 
-def test_code_is_generated(tmp_path: Path) -> None:
-    (tmp_path / "proto").mkdir()
-    (tmp_path / "proto" / "cri.proto").write_bytes((ROOT / "proto" / "cri.proto").read_bytes())
+@pytest.mark.parametrize(("room", "name"), [("cri", "cri"), ("sim", "cri_changes")])
+def test_code_is_generated(tmp_path: Path, room: str, name: str) -> None:
+    (tmp_path / "proto").symlink_to(ROOT / "proto")
     hatch_build.generate(tmp_path)
-    made = {path.name for path in (tmp_path / "app" / "cri" / "pb").iterdir()}
-    assert made == {"__init__.py", "cri_pb2.py", "cri_pb2.pyi"}
+    made = {path.name for path in (tmp_path / "app" / room / "pb").iterdir()}
+    assert made == {"__init__.py", f"{name}_pb2.py", f"{name}_pb2.pyi"}
 
 
 def test_the_checkouts_code_is_up_to_date(tmp_path: Path) -> None:
     (tmp_path / "proto").symlink_to(ROOT / "proto")
     hatch_build.generate(tmp_path)
-    for path in (tmp_path / "app" / "cri" / "pb").iterdir():
-        assert path.read_bytes() == (ROOT / hatch_build.PB_DIR / path.name).read_bytes()
+    for made in hatch_build.PROTOS.values():
+        for path in (tmp_path / made).iterdir():
+            assert path.read_bytes() == (ROOT / made / path.name).read_bytes()
 
 
 def test_a_broken_proto_is_said_in_a_sentence(tmp_path: Path) -> None:
@@ -163,7 +164,7 @@ def test_assets_move_into_the_package_except_in_an_editable_install(
     (tmp_path / "templates").mkdir()
     data: dict[str, Any] = {"artifacts": [], "force_include": {}}
     hook(tmp_path).initialize(version, data)
-    assert data["artifacts"] == ["/app/cri/pb/"]
+    assert data["artifacts"] == ["/app/cri/pb/", "/app/sim/pb/"]
     moved = {
         str(tmp_path / "static"): "app/static",
         str(tmp_path / "templates"): "app/templates",
