@@ -22,6 +22,7 @@ __all__ = [
     "Batch",
     "Bye",
     "Cost",
+    "FaultAtWork",
     "Hello",
     "Lagging",
     "OldestCall",
@@ -49,6 +50,23 @@ class OldestCall(msgspec.Struct, frozen=True):
     hung: bool
 
 
+class FaultAtWork(msgspec.Struct, frozen=True):
+    """A fault of the simulated node that is at work. Times in monotonic ns of the session.
+
+    ``number``: what lifts it. ``name``: of its button in the palette; empty when the scenario
+    brought it. ``target``: the pod it is about, if it is about one. ``until_t``: when it is over by
+    itself, if it ever is. ``imitates``: what it is on a real node.
+    """
+
+    number: int
+    name: str
+    text: str
+    target: str
+    since_t: int
+    until_t: int | None
+    imitates: str
+
+
 class SessionState(msgspec.Struct, frozen=True):
     """Everything the header shows."""
 
@@ -70,6 +88,10 @@ class SessionState(msgspec.Struct, frozen=True):
     last_seq: int
     ended: bool = False
     """Nothing more will come: this is a journal that was recorded, and time stands still."""
+    speed: float = 1.0
+    """How many times as fast as a real clock the session's time goes: of a simulated node only."""
+    faults: tuple[FaultAtWork, ...] = ()
+    """The faults at work on a simulated node."""
 
 
 class Hello(msgspec.Struct, frozen=True, tag_field="type", tag="hello"):

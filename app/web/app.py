@@ -16,8 +16,9 @@ from starlette.websockets import WebSocket
 from app.hub.hub import Hub
 from app.hub.wire import SessionState
 from app.journal.journal import Journal
-from app.web import api
+from app.web import api, faults
 from app.web.access import Access
+from app.web.desk import Desk
 from app.web.guard import MISTAKE, Guard
 from app.web.live import serve_viewer
 from app.web.openapi import describe
@@ -56,6 +57,7 @@ def create_app(
     version: str,
     pages: Pages | None = None,
     static: Path | None = None,
+    desk: Desk | None = None,
 ) -> Guard:
     """The guarded application.
 
@@ -69,6 +71,7 @@ def create_app(
         version: plegscope's own.
         pages: documents and error pages; without them errors are JSON.
         static: directory served below ``/static``.
+        desk: where faults are pressed on a simulated node; None for any other.
     """
     app = FastAPI(
         title="plegscope",
@@ -83,7 +86,15 @@ def create_app(
     app.include_router(
         api.router(journal=journal, pods=pods, state=state, metrics=metrics, version=version)
     )
-    app.openapi = describe(app, api.ANSWERS)  # type: ignore[method-assign] # FastAPI's documented way
+    answers = dict(api.ANSWERS)
+    if desk is None:
+        app.include_router(faults.no_router())
+    else:
+        answers |= faults.ANSWERS
+        app.include_router(faults.router(desk, state, faults.Allowance()))
+    app.add_exception_handler(faults.Refused, faults.refused)
+    asked = () if desk is None else (faults.PressOrder,)
+    app.openapi = describe(app, answers, asked)  # type: ignore[method-assign] # FastAPI's documented way
 
     @app.websocket("/ws")
     async def live(socket: WebSocket) -> None:
@@ -97,7 +108,7 @@ def create_app(
         app.mount("/static", files, name="static")
     page = None if pages is None else pages.error
     _answer_errors(app, page)
-    return Guard(app, access, page)
+    return Guard(app, access, page, () if desk is None else faults.PATHS)
 
 
 def _answer_errors(app: FastAPI, page: Callable[[int], Response] | None) -> None:

@@ -1,6 +1,6 @@
 """The API's description: questions from FastAPI, answers from the structs that are encoded."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,45 +12,53 @@ REF = "#/components/schemas/{name}"
 
 
 def describe(
-    app: FastAPI, answers: Mapping[tuple[str, str], type[msgspec.Struct]]
+    app: FastAPI,
+    answers: Mapping[tuple[str, str], type[msgspec.Struct]],
+    asked: Sequence[type[msgspec.Struct]] = (),
 ) -> Callable[[], dict[str, Any]]:
     """A replacement for ``FastAPI.openapi`` that knows the answers.
 
     Args:
         app: its own description is completed.
-        answers: by path and status code.
+        answers: by path and status code; a path that is not for GET has its method before it.
+        asked: what request bodies are made of.
     """
     plain = app.openapi
     done: dict[str, Any] = {}
 
     def openapi() -> dict[str, Any]:
         if not done:
-            done.update(_complete(plain(), answers))
+            done.update(_complete(plain(), answers, asked))
         return done
 
     return openapi
 
 
 def _complete(
-    document: dict[str, Any], answers: Mapping[tuple[str, str], type[msgspec.Struct]]
+    document: dict[str, Any],
+    answers: Mapping[tuple[str, str], type[msgspec.Struct]],
+    asked: Sequence[type[msgspec.Struct]],
 ) -> dict[str, Any]:
-    structs = [*answers.values(), Problem]
+    structs = [*answers.values(), Problem, *asked]
     references, schemas = msgspec.json.schema_components(structs, ref_template=REF)
     by_struct = dict(zip(structs, references, strict=True))
     for schema in schemas.values():
         # Docstrings mark code in reStructuredText, OpenAPI in Markdown.
         schema["description"] = schema.get("description", "").replace("``", "`")
-    for (path, status), struct in answers.items():
-        responses = document["paths"][path]["get"]["responses"]
+    for (where, status), struct in answers.items():
+        method, _, path = where.rpartition(" ")
+        responses = document["paths"][path][method.lower() or "get"]["responses"]
         responses.setdefault(status, {"description": ""})
         responses[status]["content"] = {"application/json": {"schema": by_struct[struct]}}
         if status == "200":
             responses[status]["description"] = schemas[struct.__name__].get("description", "")
     for path, methods in document["paths"].items():
-        responses = methods["get"]["responses"]
-        responses["403"] = _problem("Host or Origin is not served.", by_struct[Problem])
-        if path.startswith("/api/"):
-            responses["401"] = _problem("The token is missing.", by_struct[Problem])
+        for operation in methods.values():
+            responses = operation["responses"]
+            responses["403"] = _problem("Host or Origin is not served.", by_struct[Problem])
+            if path.startswith("/api/"):
+                responses["401"] = _problem("The token is missing.", by_struct[Problem])
+                operation["security"] = [{"token": []}]
     document["paths"]["/metrics"]["get"]["responses"]["200"] = {
         "description": "The metrics.",
         "content": {"text/plain": {"schema": {"type": "string"}}},
@@ -64,9 +72,6 @@ def _complete(
             "description": "The token in the address that plegscope printed when it started.",
         }
     }
-    for path, methods in document["paths"].items():
-        if path.startswith("/api/"):
-            methods["get"]["security"] = [{"token": []}]
     return document
 
 

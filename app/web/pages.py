@@ -143,7 +143,7 @@ class Pages:
             rows = sorted(
                 self._data.pods(), key=lambda pod: (pod.gone_t is not None, pod.namespace, pod.name)
             )
-            return self._page("pods.html", partial=hx_request == "true", pods=rows)
+            return self.page("pods.html", partial=hx_request == "true", pods=rows)
 
         @router.get("/pods/{uid:path}")
         async def pod(uid: str, hx_request: Annotated[str, Header()] = "") -> HTMLResponse:
@@ -155,7 +155,7 @@ class Pages:
                 for record in self._data.pod_records(uid)
                 if isinstance(record, Lifecycle) and record.delivery != "filtered"
             ]
-            return self._page(
+            return self.page(
                 "pod.html",
                 partial=hx_request == "true",
                 pod=row,
@@ -168,7 +168,7 @@ class Pages:
     def _session_page(self, name: str, *, partial: bool) -> HTMLResponse:
         """A page about the session: its state, and the profile in force (None: not known here)."""
         state = self._data.state()
-        return self._page(
+        return self.page(
             name,
             partial=partial,
             state=state,
@@ -179,13 +179,14 @@ class Pages:
     def error(self, status: int) -> HTMLResponse:
         """An error in words: what happened and what to do next, with HTTP ``status``."""
         heading, text = _ERRORS.get(status, _ERRORS[500 if status >= 500 else 404])
-        return self._page(
+        return self.page(
             "error.html", partial=False, code=status, status=status, heading=heading, text=text
         )
 
-    def _page(
+    def page(
         self, name: str, *, partial: bool, status: int = 200, **context: object
     ) -> HTMLResponse:
+        """The template ``name``, whole or (``partial``) its inside only."""
         layout = "partial.html" if partial else "page.html"
         html = self._env.get_template(name).render(layout=layout, page=name, **context)
         headers = {"Vary": "HX-Request", "Cache-Control": "no-store"}

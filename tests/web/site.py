@@ -28,6 +28,7 @@ from app.metrics.metrics import Metrics
 from app.metrics.own import Figures
 from app.web.access import Access, access
 from app.web.app import Pages, create_app
+from app.web.desk import Desk
 from app.web.server import listen, serve
 from tests.build import SESSION, engine_state, note, session_state
 
@@ -90,7 +91,13 @@ class Site:
         for _ in range(count):
             self.journal.append(note(self.journal.last_seq + 1, text))
 
-    def app(self, rules: Access, pages: Pages | None, static: Path | None) -> ASGIApp:
+    def app(
+        self,
+        rules: Access,
+        pages: Pages | None,
+        static: Path | None,
+        desk: Desk | None = None,
+    ) -> ASGIApp:
         """The guarded application."""
         return create_app(
             hub=self.hub,
@@ -102,6 +109,7 @@ class Site:
             version="1.2.3",
             pages=pages,
             static=static,
+            desk=desk,
         )
 
     def client(self, **options: Any) -> httpx.AsyncClient:
@@ -154,12 +162,14 @@ class Site:
         await loop.sock_sendall(frozen, ("\r\n".join(lines) + "\r\n\r\n").encode())
 
 
-def standing(*, token: str | None = TOKEN, capacity: int = 100_000) -> Site:
+def standing(
+    *, token: str | None = TOKEN, capacity: int = 100_000, desk: Desk | None = None
+) -> Site:
     """The same application without a server: its clients call it directly, which is quicker."""
     site = Site(QUICK, capacity, token)
     site.port = 7780
     rules = access("127.0.0.1", site.port, token=token)
-    site.transport = httpx.ASGITransport(site.app(rules, None, None))
+    site.transport = httpx.ASGITransport(site.app(rules, None, None, desk))
     return site
 
 
