@@ -1,0 +1,40 @@
+"""Durations and numbers as the pages write them: two significant digits, no-break spaces."""
+
+import itertools
+
+NBSP = "\N{NO-BREAK SPACE}"
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+
+
+def duration(ns: int) -> str:
+    """Nanoseconds (not negative): ``4.1 ms``, ``640 ms``, ``1.2 s``, ``3 min 12 s``."""
+    seconds = ns / 1e9
+    if seconds < 1e-4 and ns:
+        return f"{round(ns / 1e3)}{NBSP}µs"
+    if seconds < 0.9995:
+        return f"{_two_digits(seconds * 1e3)}{NBSP}ms"
+    if seconds < 59.5:
+        return f"{_two_digits(seconds)}{NBSP}s"
+    whole = round(seconds)
+    for (size, name), (small, small_name) in itertools.pairwise(_UNITS):
+        if whole >= size:
+            rest = whole % size // small
+            text = f"{whole // size}{NBSP}{name}"
+            return f"{text} {rest}{NBSP}{small_name}" if rest else text
+    raise AssertionError("a minute or more has minutes")
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """``1 end``, ``9,871 calls``."""
+    return f"{number:,}{NBSP}{one if number == 1 else many or one + 's'}"
+
+
+def listed(words: list[str]) -> str:
+    """``kep``, ``kep and generic``, ``kep, generic and legacy``."""
+    return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
+
+
+def _two_digits(value: float) -> str:
+    if value >= 9.95:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 0.995 or value == 0 else f"{value:.2f}"
