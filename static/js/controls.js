@@ -2,7 +2,7 @@
 /** Buttons, fields and the pointer: what each does on the node page. */
 import { byId } from "./dom.js";
 
-/** @param {import("./node.js").NodePage} page */
+/** @param {import("./nodepage.js").NodePage} page */
 export function wireControls(page) {
   const on = (/** @type {string} */ id, /** @type {string} */ name, /** @type {(event: any) => void} */ run) => byId(id).addEventListener(name, run);
   on("live", "click", () => page.live());
@@ -58,10 +58,10 @@ export function wireControls(page) {
     panel.hidden = false;
     byId("panel-close").focus();
   });
-  addEventListener("online", () => page.connection.hurry());
+  addEventListener("online", () => page.source.hurry());
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState !== "visible") return;
-    page.connection.hurry();
+    page.source.hurry();
     page.timeline.dirty = true;
   });
   page.setZone(page.utc);

@@ -6,7 +6,7 @@ import { usual } from "./stats.js";
 import { timeOfDay, zone } from "./words.js";
 
 export class Header {
-  /** @param {import("./node.js").NodePage} page */
+  /** @param {import("./nodepage.js").NodePage} page */
   constructor(page) {
     this.page = page;
   }
@@ -19,12 +19,12 @@ export class Header {
     const typical = usual(store);
     const pods = [...store.lanes.values()].filter((lane) => lane.goneT === null).length;
     const how = condition({
-      state: store.state, now, link: page.connection.link, silence: clock.silence(), online: navigator.onLine,
-      farewell: page.connection.farewell, lagging: page.lagging, lost: page.lost, usual: typical?.middle ?? null, pods, downSince: store.downSince, opening: store.opening(now),
+      state: store.state, now, link: page.source.link, silence: clock.silence(), online: navigator.onLine,
+      farewell: page.source.farewell, lagging: page.lagging, lost: page.lost, usual: typical?.middle ?? null, pods, downSince: store.downSince, opening: store.opening(now),
     });
     const [from, to] = view.window(page.frozenT() ?? now);
     byId("main").dataset.state = how.id;
-    byId("main").dataset.link = page.connection.link;
+    byId("main").dataset.link = page.source.link;
     page.glance.update(how, now, { following: view.following, lookingBack: now - to, fresh: view.following ? 0 : store.lastSeq - page.leftAt });
     page.glance.heads(now);
     page.gauge.update(store.state, now, typical);

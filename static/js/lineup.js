@@ -17,6 +17,15 @@ import { lowerBound } from "./lane.js";
 /** Sorted anew at least this often (ns). */
 const CALM = 30e9;
 
+/** When anything happened in a lane last before `t`; before all others if nothing did. @param {Lane} lane @param {number} t */
+export function activityBefore(lane, t) {
+  const last = (/** @type {any[]} */ items, key = "t") => items[lowerBound(items, t, key) - 1]?.[key] ?? -1;
+  return Math.max(
+    last(lane.stops), last(lane.ticks), last(lane.asks), last(lane.finds), last(lane.cached), last(lane.relists, "from"), last(lane.syncs, "from"),
+    lane.seenT < t ? lane.seenT : -1,
+  );
+}
+
 /** Whether a pod's name, namespace or UID has each word of the filter. @param {Lane} lane @param {string} filter */
 export function matches(lane, filter) {
   if (!filter) return true;
@@ -33,7 +42,14 @@ function changed(lane, [from, to]) {
 }
 
 export class Lineup {
-  constructor() {
+  /**
+   * @param {number} [steady] If given, the order of the lanes follows from the time that is shown and
+   * nothing else: whoever was active last before the present stretch of so many ns comes first, then
+   * who came in it. So two who look at the same moment of a run see the same order.
+   */
+  constructor(steady) {
+    this.steady = steady;
+    this.steadyKey = "";
     this.filter = "";
     /** Only lanes where something was said, asked or found between these times. @type {[number, number]|null} */
     this.near = null;
@@ -75,7 +91,8 @@ export class Lineup {
       if (matches(lane, this.filter) && (!this.near || lane.uid === at.selected || changed(lane, this.near))) present.set(lane.uid, lane);
       else this.hidden += 1;
     }
-    if (this.#due(present, at)) this.#sort(present, at.now);
+    if (this.steady && !this.held) this.#sortSteadily(present, at.now, this.steady);
+    else if (!this.steady && this.#due(present, at)) this.#sort(present, at.now);
     else this.#keep(present);
     this.#place(present, at);
   }
@@ -100,8 +117,23 @@ export class Lineup {
     this.wanted = false;
   }
 
+  /** @param {Map<string, Lane>} present @param {number} now @param {number} steady */
+  #sortSteadily(present, now, steady) {
+    const since = Math.floor(now / steady) * steady;
+    const key = `${since}|${[...present.keys()].join()}`;
+    if (key === this.steadyKey && !this.wanted) return;
+    this.steadyKey = key;
+    this.wanted = false;
+    const active = new Map([...present.values()].map((lane) => [lane.uid, activityBefore(lane, since)]));
+    const last = (/** @type {Lane} */ lane) => /** @type {number} */ (active.get(lane.uid));
+    this.order = [...present.values()]
+      .sort((a, b) => last(b) - last(a) || a.seenT - b.seenT || (a.label < b.label ? -1 : 1))
+      .map((lane) => lane.uid);
+  }
+
   /** Same order; gone ones out, new ones on top (or, while nothing may move, at the end). @param {Map<string, Lane>} present */
   #keep(present) {
+    this.steadyKey = "";
     const known = new Set(this.order);
     const fresh = [...present.keys()].filter((uid) => !known.has(uid)).reverse();
     const kept = this.order.filter((uid) => present.has(uid));

@@ -30,7 +30,8 @@ export function histogram(store, from, to, columns) {
 export class Minimap {
   /**
    * @param {HTMLCanvasElement} canvas
-   * @param {{store: import("./store.js").Store, view: import("./view.js").View, now: () => number, moved: () => void}} host
+   * @param {{store: import("./store.js").Store, view: import("./view.js").View, now: () => number, moved: () => void, range?: () => [number, number]}} host
+   *   `range`: from when to when the strip goes; without it from the oldest record here to the present
    */
   constructor(canvas, host) {
     this.canvas = canvas;
@@ -85,8 +86,10 @@ export class Minimap {
     const step = span / (width / COLUMN);
     this.to = Math.ceil(present / step) * step;
     this.from = this.to - span;
+    if (this.host.range) [this.from, this.to] = this.host.range();
     const [left, right] = view.window(present);
-    const key = `${store.revision}|${this.to}|${Math.round(((left - this.from) / span) * width)}|${Math.round(((right - this.from) / span) * width)}`;
+    const column = (/** @type {number} */ t) => Math.round(((t - this.from) / (this.to - this.from)) * width);
+    const key = `${store.revision}|${this.to}|${column(left)}|${column(right)}|${column(present)}`;
     if (!force && key === this.key) return;
     this.key = key;
     this.#draw(width, height, left, right);
@@ -95,7 +98,8 @@ export class Minimap {
   /** @param {number} width @param {number} height @param {number} left @param {number} right */
   #draw(width, height, left, right) {
     const { context: c, palette: p, from, to } = this;
-    const { store } = this.host;
+    const { store, now } = this.host;
+    const present = Math.min(to, now());
     const ratio = Math.min(3, devicePixelRatio || 1);
     if (this.canvas.width !== Math.round(width * ratio)) this.canvas.width = Math.round(width * ratio);
     if (this.canvas.height !== Math.round(height * ratio)) this.canvas.height = Math.round(height * ratio);
@@ -122,11 +126,11 @@ export class Minimap {
     c.fillStyle = p.line;
     c.fillRect(0, floor + 1, width, 1);
     for (const stretch of store.stretches) {
-      const look = lookOf(stretch, to);
+      const look = lookOf(stretch, present);
       const up = look === "up";
       c.fillStyle = up ? p.found : look === "alone" ? p.text3 : p.lost;
       const begin = Math.max(0, x(stretch.from));
-      const end = x(Math.min(to, stretch.to ?? to));
+      const end = x(Math.min(present, stretch.to ?? present));
       if (up) c.fillRect(begin, floor + 4, end - begin, 1.5);
       else for (let at = begin; at < end; at += 5) c.fillRect(at, floor + 3.5, Math.min(3, end - at), 2.5);
     }

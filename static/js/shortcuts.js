@@ -5,8 +5,8 @@ import { title } from "./hover.js";
 import { Keys } from "./keys.js";
 import { timeOfDay } from "./words.js";
 
-/** @param {import("./node.js").NodePage} page */
-export function wireKeys(page) {
+/** @param {import("./nodepage.js").NodePage} page @param {import("./keys.js").Key[]} [more] keys of the page around; they come before */
+export function wireKeys(page, more = []) {
   const { timeline, view, clock } = page;
   const pan = (/** @type {number} */ share) => {
     view.pan(share * view.span, clock.now());
@@ -31,7 +31,9 @@ export function wireKeys(page) {
     page.moved();
     timeline.dirty = true;
   };
-  return new Keys([
+  const taken = new Set(more.flatMap((each) => each.keys));
+  /** @type {import("./keys.js").Key[]} */
+  const own = [
     { keys: [" "], show: "Space", what: "pause, go on", run: (event) => { event.preventDefault(); if (view.following) page.pause(); else page.live(); } },
     { keys: ["l"], show: "l", what: "back to live", run: () => page.live() },
     { keys: ["/"], show: "/", what: "filter pods", run: (event) => { event.preventDefault(); byId("filter").focus(); byId("filter").select(); } },
@@ -50,17 +52,19 @@ export function wireKeys(page) {
     { keys: ["z"], show: "z", what: "UTC or this browser’s zone", run: () => page.setZone(!page.utc) },
     { keys: ["?"], show: "?", what: "this sheet", run: () => byId("keys").showModal() },
     { keys: ["Escape"], show: "Esc", what: "close, clear the selection", run: () => escape(page), plain: true },
-  ], [{ keys: "Shift ← →", what: "earlier, later, from within the timeline" }]);
+  ];
+  const also = [{ keys: "Shift ← →", what: "earlier, later, from within the timeline" }];
+  return new Keys([...more, ...own.filter((each) => !each.keys.some((key) => taken.has(key)))], also);
 }
 
-/** @param {import("./node.js").NodePage} page @param {KeyboardEvent} event */
+/** @param {import("./nodepage.js").NodePage} page @param {KeyboardEvent} event */
 function enter(page, event) {
   if (event.target !== page.timeline.canvas || page.timeline.cursor === null) return;
   if (page.selected === page.timeline.cursor) page.timeline.zoomToChain();
   else page.select(page.timeline.cursor);
 }
 
-/** @param {import("./node.js").NodePage} page */
+/** @param {import("./nodepage.js").NodePage} page */
 function escape(page) {
   const { activeElement } = document;
   if (!byId("panel").hidden) page.closePanel();

@@ -54,6 +54,10 @@ export class Timeline {
     this.chain = null;
     /** The mark under the keyboard's cursor: its record. @type {number|null} */
     this.cursor = null;
+    /** The mark that is pointed out: its record. @type {number|null} */
+    this.pointed = null;
+    /** Whether its lane has been brought into sight. */
+    this.pointedSeen = true;
     this.dirty = true;
     this.key = "";
     this.rowsKey = "";
@@ -110,6 +114,13 @@ export class Timeline {
     this.dirty = true;
   }
 
+  /** Ring the mark of a record, and bring its lane into sight once. @param {number|null} seq */
+  pointAt(seq) {
+    this.pointed = seq;
+    this.pointedSeen = seq === null;
+    this.dirty = true;
+  }
+
   /** The filter, a legend switch or the density changed. */
   invalidate() {
     this.list = null;
@@ -134,6 +145,10 @@ export class Timeline {
     if (store.revision !== this.revision && this.selected !== null) this.chain = chainOf(store, this.selected);
     this.#showQueue(from);
     this.#arrange(now, from);
+    if (!this.pointedSeen) {
+      this.#intoSight(store.record(this.pointed ?? 0)?.uid ?? undefined);
+      this.pointedSeen = true;
+    }
     const scroll = this.scroller.scrollTop;
     const room = this.height - this.top;
     const key = `${scale}|${Math.round(scroll / 200)}|${this.rowsKey}|${[...this.host.off].join()}`;
@@ -215,10 +230,12 @@ export class Timeline {
 
   /** @returns {Item|null} */
   #cursorItem() {
-    if (this.cursor === null || document.activeElement !== this.canvas || this.canvas.classList.contains("by-pointer") || !this.list) return null;
+    const byKey = document.activeElement === this.canvas && !this.canvas.classList.contains("by-pointer");
+    const seq = byKey && this.cursor !== null ? this.cursor : this.pointed;
+    if (seq === null || !this.list) return null;
     for (const layers of [this.list.lanes, this.list.rows]) {
       for (let z = layers.length - 1; z >= 0; z -= 1) {
-        const found = layers[z].find((item) => item.seq === this.cursor && item.k !== "tail");
+        const found = layers[z].find((item) => item.seq === seq && item.k !== "tail");
         if (found) return found;
       }
     }

@@ -1,0 +1,353 @@
+// @ts-check
+/**
+ * The node page: everything is made here and tied together, around a source of messages.
+ *
+ * The page shows what its source tells and does not know where that comes from: the WebSocket of a
+ * live node (`node.js`), or a player that holds a whole run (`run.js`, and the lessons). To embed it:
+ *
+ *     const player = new Player({ load });
+ *     const page = new NodePage({ source: (page) => player.attach(page), clock: player.clock });
+ *
+ * The template is `node.html`; a page that shows something beside it fills the block `side`, one
+ * that shows something below the picture fills `below`. What an embedding page can do:
+ *
+ * - `page.pointAt(seq)`: ring the mark of a record and bring it into sight; `null`: no ring.
+ * - `page.select(seq)`: select a record: its chain is drawn and told in the drawer.
+ * - `player.seek(t)`, `player.step(±1)`, `player.play({ until })`, `player.pause()`: move the cursor.
+ * - `player.onCursor.push((t, seq) => …)`: be told of each move; `player.records` has them all.
+ *
+ * @typedef {{
+ *   link: import("./connection.js").Link, farewell: string, start: () => void, hurry: () => void,
+ *   frame?: () => void
+ * }} Source Calls `page.take` with each message. `frame` is called before each frame is drawn.
+ * @typedef {{
+ *   source: (page: NodePage) => Source, clock?: Clock, capacity?: number, steady?: number,
+ *   range?: () => [number, number],
+ *   address?: {read: (search: string) => string, write: (query: URLSearchParams) => void},
+ *   keys?: (page: NodePage) => import("./keys.js").Key[]
+ * }} Options
+ *   `capacity`: records kept. `steady`: lanes keep their order for so long (ns of the session), and
+ *   then depend on nothing but the time that is shown. `range`: from when to when the minimap goes.
+ *   `address`: turns the query of the address into the one for what the page shows, and back.
+ *   `keys`: more keys; one that the page has too is taken over.
+ */
+import { readAddress, writeAddress } from "./address.js";
+import { Clock } from "./clock.js";
+import { wireControls } from "./controls.js";
+import { Distribution } from "./distribution.js";
+import { byId, h, setText, setting } from "./dom.js";
+import { Drawer } from "./drawer.js";
+import { Gauge } from "./gauge.js";
+import { Gestures } from "./gestures.js";
+import { Glance } from "./glance.js";
+import { Header } from "./header.js";
+import { title } from "./hover.js";
+import { Labels } from "./labels.js";
+import { Legend } from "./legend.js";
+import { Lineup } from "./lineup.js";
+import { Minimap } from "./minimap.js";
+import { isNewStop } from "./stats.js";
+import { Store } from "./store.js";
+import { Table } from "./table.js";
+import { Tabs } from "./tabs.js";
+import { wireKeys } from "./shortcuts.js";
+import { startTheme } from "./theme.js";
+import { Timeline } from "./timeline.js";
+import { View } from "./view.js";
+import { timeOfDay, zone } from "./words.js";
+
+/** The header is written so often, ms; the canvas at the frame rate. */
+const HEADER_EVERY = 200;
+const LAGGING_FOR = 10_000;
+/** How far around a mark is near, ns. */
+const NEAR = 2e9;
+/** Silence after which the picture is said to be frozen, ns. */
+const FROZEN_AFTER = 3e9;
+
+export class NodePage {
+  /** @param {Options} options */
+  constructor(options) {
+    this.options = options;
+    const shown = readAddress(options.address ? options.address.read(location.search) : location.search);
+    this.store = new Store(options.capacity);
+    this.clock = options.clock ?? new Clock();
+    this.view = new View();
+    this.view.span = shown.span;
+    this.view.end = shown.end;
+    this.lineup = new Lineup(options.steady);
+    this.lineup.filter = shown.filter;
+    this.lineup.group = shown.group;
+    this.off = new Set(shown.off);
+    this.utc = shown.zone === "utc" && setting("zone") !== "local";
+    /** @type {number|null} */
+    this.selected = shown.selected;
+    /** @type {"timeline"|"table"} */
+    this.shownView = shown.view;
+    this.lagging = 0;
+    this.lost = 0;
+    this.laggingUntil = 0;
+    /** Newest record when the reader left the present. */
+    this.leftAt = 0;
+    this.headerAt = 0;
+    /** @type {ReturnType<typeof setTimeout>|undefined} */
+    this.addressTimer = undefined;
+
+    this.timeline = new Timeline(byId("plot"), byId("lanes"), {
+      store: this.store, clock: this.clock, view: this.view, lineup: this.lineup, off: this.off,
+      select: (seq) => this.select(seq), moved: () => this.moved(), hover: (item, x, y) => this.hover(item, x, y),
+      utc: () => this.utc, frozenT: () => this.frozenT(),
+    });
+    this.timeline.density = /** @type {any} */ (shown.rows);
+    this.labels = new Labels(byId("labels"), byId("lanes"));
+    this.timeline.onRows = (rows) => this.labels.setRows(rows, this.lineup.height);
+    this.gestures = new Gestures(this.timeline, [byId("plot"), byId("lanes")]);
+    this.minimap = new Minimap(byId("minimap"), {
+      store: this.store, view: this.view, now: () => this.frozenT() ?? this.clock.now(), range: options.range, moved: () => {
+        this.timeline.dirty = true;
+        this.moved();
+      },
+    });
+    this.glance = new Glance(this.store);
+    this.gauge = new Gauge(byId("gauge"));
+    this.distribution = new Distribution(byId("distribution"));
+    this.legend = new Legend(byId("legend"), byId("legend-all"), this.off, () => {
+      this.timeline.invalidate();
+      this.table.update();
+      this.writeAddress();
+    });
+    this.table = new Table({ store: this.store, off: this.off, select: (seq) => this.select(seq), utc: () => this.utc, filter: () => this.lineup.filter });
+    this.drawer = new Drawer(/** @type {any} */ ({
+      store: this.store, clock: this.clock, utc: () => this.utc, select: (/** @type {number|null} */ seq) => this.select(seq),
+      step: (/** @type {-1|1} */ direction) => this.stepFinding(direction), zoom: () => this.timeline.zoomToChain(),
+      near: () => this.onlyNear(), isNear: () => this.lineup.near !== null,
+    }));
+    this.tabs = new Tabs(this.store, this.clock, () => this.utc, (view) => this.showView(view), (seq) => this.select(seq));
+    this.source = options.source(this);
+    this.headerView = new Header(this);
+    startTheme();
+    wireControls(this);
+    this.keys = wireKeys(this, options.keys?.(this));
+    this.showView(this.shownView);
+    this.source.start();
+    this.loop = this.loop.bind(this);
+    requestAnimationFrame(this.loop);
+  }
+
+  /** @param {import("./types.js").Message} message */
+  take(message) {
+    const before = this.store.session;
+    this.store.apply(message);
+    if (message.type === "hello") {
+      if (before && before !== message.session) this.#newSession();
+      this.clock.alive();
+    } else if (message.type === "state" || message.type === "snapshot") {
+      this.clock.still = message.state.ended === true;
+      this.clock.heard(message.state.engine.t, message.state.wall);
+    }
+    else this.clock.alive();
+    if (message.type === "lagging") {
+      this.lagging = message.skipped;
+      this.lost = message.lost;
+      this.laggingUntil = performance.now() + LAGGING_FOR;
+    }
+    if (message.type === "snapshot" && message.rewind) {
+      // Another moment of the same run: nothing jumps, and what is selected may not have happened yet.
+      this.timeline.setSelected(this.selected);
+    } else if (message.type === "snapshot") {
+      this.lineup.resort();
+      if (this.selected !== null) this.select(this.selected);
+      else this.timeline.invalidate();
+    }
+  }
+
+  /** The server was started again: its times and numbers mean other things now. */
+  #newSession() {
+    this.clock.reset();
+    this.view.follow();
+    this.select(null);
+    this.lineup.resort();
+  }
+
+  /** When the picture ends, if it is not live. */
+  frozenT() {
+    if (!this.store.state) return null;
+    const limit = this.source.link === "open" ? 2 * FROZEN_AFTER : FROZEN_AFTER;
+    return this.clock.silence() > limit ? this.clock.now() - this.clock.silence() : null;
+  }
+
+  loop() {
+    requestAnimationFrame(this.loop);
+    const time = performance.now();
+    this.source.frame?.();
+    this.timeline.frame();
+    if (time - this.headerAt < HEADER_EVERY) return;
+    this.headerAt = time;
+    this.header();
+  }
+
+  header() {
+    this.headerView.update();
+  }
+
+  /** @param {number|null} seq */
+  select(seq) {
+    this.selected = seq;
+    this.timeline.setSelected(seq);
+    this.table.setSelected(seq);
+    if (seq === null) {
+      this.drawer.close();
+      if (this.lineup.near) this.onlyNear();
+    } else {
+      this.closePanel();
+      const { chain } = this.timeline;
+      if (chain) {
+        const now = this.clock.now();
+        this.pause();
+        this.view.reveal(chain.find?.t ?? chain.rec.t, now);
+        this.drawer.show(chain, now);
+      } else if (this.store.state) this.selected = null;
+    }
+    document.body.classList.toggle("with-drawer", this.selected !== null);
+    this.writeAddress();
+  }
+
+  /** Ring the mark of a record and bring it into sight, without selecting it. @param {number|null} seq */
+  pointAt(seq) {
+    this.timeline.pointAt(seq);
+    const rec = seq === null ? null : this.store.record(seq);
+    if (rec) this.view.reveal(rec.t, this.clock.now());
+  }
+
+  /** The finding before or after the selected one, of those that pass the filter. @param {-1|1} direction */
+  stepFinding(direction) {
+    const { finds } = this.store;
+    const at = this.timeline.chain?.find?.seq ?? this.selected ?? Infinity;
+    const wanted = (/** @type {import("./lane.js").Find} */ find) => isNewStop(find) && this.lineup.order.includes(find.rec.uid ?? "");
+    const next = direction > 0 ? finds.find((find) => find.seq > at && wanted(find)) : finds.findLast((find) => find.seq < at && wanted(find));
+    if (next) this.select(next.seq);
+  }
+
+  /** @param {import("./layout.js").Item|null} item @param {number} x @param {number} y */
+  hover(item, x, y) {
+    const box = byId("hover");
+    const text = item ? title(this.store, item, this.clock.now(), (wall) => timeOfDay(wall, this.utc, 3)) : "";
+    box.hidden = !text;
+    this.timeline.canvas.style.cursor = item?.seq ? "pointer" : "";
+    byId("lanes").style.cursor = item?.seq ? "pointer" : "";
+    if (!text) return;
+    setText(box, text);
+    const left = this.timeline.canvas.offsetLeft + x;
+    const room = this.timeline.canvas.offsetLeft + this.timeline.width;
+    box.style.left = `${Math.max(4, Math.min(left + 12, room - box.offsetWidth - 8))}px`;
+    box.style.top = `${y + 18 + box.offsetHeight > this.timeline.height ? y - 14 - box.offsetHeight : y + 18}px`;
+  }
+
+  moved() {
+    if (!this.view.following && !this.leftAt) this.leftAt = this.store.lastSeq;
+    if (this.view.following) this.leftAt = 0;
+    this.writeAddress();
+  }
+
+  pause() {
+    if (this.view.following) this.leftAt = this.store.lastSeq;
+    this.view.pause(this.frozenT() ?? this.clock.now());
+    this.timeline.dirty = true;
+    this.writeAddress();
+  }
+
+  live() {
+    this.view.follow();
+    this.leftAt = 0;
+    if (this.selected !== null) this.select(null);
+    this.view.follow();
+    this.timeline.invalidate();
+    this.writeAddress();
+  }
+
+  /** @param {string} filter */
+  setFilter(filter) {
+    this.lineup.filter = filter.trim();
+    const input = byId("filter");
+    if (input.value.trim() !== this.lineup.filter) input.value = this.lineup.filter;
+    this.lineup.resort();
+    this.timeline.invalidate();
+    this.table.update();
+    this.writeAddress();
+  }
+
+  /** @param {"timeline"|"table"} view */
+  showView(view) {
+    this.shownView = view;
+    byId("timeline").hidden = view !== "timeline";
+    byId("table").hidden = view !== "table";
+    byId("show-timeline").setAttribute("aria-pressed", String(view === "timeline"));
+    byId("show-table").setAttribute("aria-pressed", String(view === "table"));
+    document.body.classList.toggle("with-table", view === "table");
+    this.table.key = "";
+    this.table.update();
+    this.timeline.invalidate();
+    this.writeAddress();
+  }
+
+  /** Only the pods that changed close to the selected mark, or all again. */
+  onlyNear() {
+    const { chain } = this.timeline;
+    const t = chain?.find?.t ?? chain?.rec.t;
+    this.lineup.near = this.lineup.near || t === undefined ? null : [t - NEAR, t + NEAR];
+    this.lineup.resort();
+    this.timeline.invalidate();
+    if (chain) this.drawer.show(chain, this.clock.now());
+  }
+
+  closePanel() {
+    byId("panel").hidden = true;
+    byId("panel-body").replaceChildren();
+  }
+
+  writeAddress() {
+    clearTimeout(this.addressTimer);
+    this.addressTimer = setTimeout(() => {
+      const query = writeAddress({
+        view: this.shownView, filter: this.lineup.filter, group: this.lineup.group, rows: this.timeline.density, span: this.view.span,
+        end: this.view.end, selected: this.selected, off: [...this.off], zone: this.utc ? "utc" : "local",
+      });
+      const whole = new URLSearchParams(query);
+      this.options.address?.write(whole);
+      const text = this.options.address ? whole.toString() : query.slice(1);
+      history.replaceState(history.state, "", `${location.pathname}${text ? `?${text}` : ""}`);
+    }, 150);
+  }
+
+  setZone(/** @type {boolean} */ utc) {
+    this.utc = utc;
+    setting("zone", utc ? null : "local");
+    setText(byId("zone"), zone(utc));
+    setText(byId("table-time"), `Time, ${zone(utc)}`);
+    byId("foot-zone").replaceChildren("all times ", h("b", {}, zone(utc)));
+    byId("clock").title = utc ? "Times in UTC; press for this browser’s zone (z)" : "Times in this browser’s zone; press for UTC (z)";
+    this.timeline.dirty = true;
+    this.table.key = "";
+    this.writeAddress();
+  }
+
+  /** A pod's name opens its story in the panel; with a modifier key it is a link like any other. @param {MouseEvent} event */
+  openPod(event) {
+    const link = event.target instanceof Element ? event.target.closest("a[data-uid]") : null;
+    const { htmx } = /** @type {any} */ (window);
+    if (!link || !htmx || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    this.select(null);
+    void htmx.ajax("GET", link.getAttribute("href"), { target: "#panel-body" });
+  }
+
+  /** @param {number} span ns */
+  zoomTo(span) {
+    const now = this.clock.now();
+    const at = this.timeline.chain?.find?.t ?? this.timeline.chain?.rec.t ?? null;
+    this.view.zoom(span / this.view.span, now, at);
+    // What is selected stays in sight, whichever way the window was moved before.
+    if (at !== null) this.view.reveal(at, now);
+    this.moved();
+    this.timeline.invalidate();
+  }
+}
