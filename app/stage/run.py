@@ -10,7 +10,7 @@ from app.errors import StageError
 from app.journal.weight import weight
 from app.sim.account import Summary, play_to_end
 from app.sim.faultplan import PressError
-from app.sim.hand import Hand
+from app.sim.hand import Hand, Pressed
 from app.sim.scenario import Scenario
 from app.sim.virtual import VirtualSession
 from app.stage.spec import HEAL, Press, RunSpec
@@ -23,12 +23,20 @@ MOST_WEIGHT = 256 * 1024 * 1024
 """Characters of text in them."""
 
 
+class Faults(msgspec.Struct, frozen=True):
+    """The faults at work from record ``seq`` on."""
+
+    seq: int
+    at_work: tuple[Pressed, ...]
+
+
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """A scenario that was played whole.
 
     ``records`` are numbered from 1 without a hole, before the end of what was played; what the last
     look at the node brought afterwards is in ``summary`` only. ``truth``: what really happened,
-    when it was found and by whom, and when the pod cache was wrong.
+    when it was found and by whom, and when the pod cache was wrong. ``faults``: in order of
+    ``seq``; before the first entry none is at work.
     """
 
     spec: RunSpec
@@ -37,6 +45,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     records: tuple[Record, ...]
     summary: Summary
     truth: RunTruth
+    faults: tuple[Faults, ...]
 
     @property
     def detections(self) -> tuple[Moment, ...]:
@@ -88,8 +97,18 @@ def play(
         seed=session.seed,
         tell=session.note,
     )
+
+    def faults_change(_fault: object) -> None:
+        kept.faults_change(hand.at_work())
+
+    def pressed() -> None:
+        # Only now the hand knows which button began what has begun.
+        kept.faults_named(hand.at_work())
+
+    session.plan.on_begin.append(faults_change)
+    session.plan.on_end.append(faults_change)
     for press in spec.presses:
-        session.agenda.at(press.t, partial(_press, session, hand, press))
+        session.agenda.at(press.t, partial(_press, session, hand, press, pressed))
 
     def watch(t: int) -> None:
         if cancelled():
@@ -104,10 +123,11 @@ def play(
         records=tuple(kept.records),
         summary=summary,
         truth=truth.told(),
+        faults=tuple(kept.faults),
     )
 
 
-def _press(session: VirtualSession, hand: Hand, press: Press) -> None:
+def _press(session: VirtualSession, hand: Hand, press: Press, pressed: Callable[[], None]) -> None:
     """Press; what cannot be pressed then (a pod that is not there) is told and changes nothing."""
     if press.name == HEAL:
         count = hand.heal()
@@ -115,6 +135,7 @@ def _press(session: VirtualSession, hand: Hand, press: Press) -> None:
         return
     try:
         hand.press(press.name, press.target)
+        pressed()
     except PressError as error:
         session.note("warning", f"Nothing was pressed. {error}")
 
@@ -126,6 +147,16 @@ class _Kept:
         self._duration_ns = duration_ns
         self._weight = 0
         self.records: list[Record] = []
+        self.faults: list[Faults] = []
+
+    def faults_change(self, at_work: tuple[Pressed, ...]) -> None:
+        """The next record tells of it."""
+        self.faults.append(Faults(len(self.records) + 1, at_work))
+
+    def faults_named(self, at_work: tuple[Pressed, ...]) -> None:
+        """Those of the last change, with the names of their buttons."""
+        if self.faults:
+            self.faults[-1] = Faults(self.faults[-1].seq, at_work)
 
     def on_record(self, record: Record) -> None:
         # At the very end the node is held still for the last look, which is no part of the run.

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-import msgspec
-
 from app.errors import StageBusy
+from app.hub.runwire import RunProgress
 from app.journal.weight import weight
 from app.sim.scenario import Scenario
 from app.stage.run import Cancelled, Run, play
@@ -31,19 +30,6 @@ MOST_WAITING = 8
 BUSY = (
     f"{MOST_WAITING} runs are being played or wait for it. Load this page again in a few seconds."
 )
-
-
-class Progress(msgspec.Struct, frozen=True):
-    """How far a run is.
-
-    ``state``: ``absent`` (nobody has asked for it), ``waiting`` (others come first), ``playing`` or
-    ``ready``. ``t``: the time reached, of ``duration_ns``. ``ahead``: runs that come before it.
-    """
-
-    state: str
-    t: int
-    duration_ns: int
-    ahead: int = 0
 
 
 class _Play:
@@ -99,16 +85,16 @@ class Runs:
             if not play_.wanted and not play_.future.done():
                 self._give_up(key, play_)
 
-    def progress(self, spec: RunSpec) -> Progress:
+    def progress(self, spec: RunSpec) -> RunProgress:
         """How far it is, without asking for it."""
         key = spec.query()
         if key in self._kept:
-            return Progress("ready", spec.duration_ns, spec.duration_ns)
+            return RunProgress("ready", spec.duration_ns, spec.duration_ns)
         for ahead, (other, play_) in enumerate(self._plays.items()):
             if other == key:
                 state = "playing" if play_.begun else "waiting"
-                return Progress(state, play_.t, spec.duration_ns, ahead)
-        return Progress("absent", 0, spec.duration_ns)
+                return RunProgress(state, play_.t, spec.duration_ns, ahead)
+        return RunProgress("absent", 0, spec.duration_ns)
 
     def close(self) -> None:
         """Give up what is being played; waits for the worker, which looks up every few ms."""
