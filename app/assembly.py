@@ -34,10 +34,12 @@ from app.replay import replay
 from app.resources import check_generated
 from app.session import Session, Subject
 from app.settings import SECOND, Settings
+from app.sim.hand import Hand
 from app.sim.library import load
 from app.sim.node import SimNode
 from app.supervisor import Supervisor
 from app.terminal import announce, plain, remark, unwritable
+from app.web.faults import at_work
 
 Begin = Callable[[], Awaitable[None]]
 Work = Callable[[Settings, Supervisor], Awaitable[None]]
@@ -94,7 +96,7 @@ async def demo(settings: Settings, supervisor: Supervisor) -> None:
         ScenarioError: there is no scenario of that name.
         SettingsError: there is no runtime of that name.
     """
-    clock = RealClock()
+    clock = RealClock(settings.speed)
     scenario = load(settings.scenario or DEMO_SCENARIO, settings.runtime_like)
     # A unix socket's path is short, and a user's own temporary directory may not be.
     with tempfile.TemporaryDirectory(prefix="plegscope-") as folder:
@@ -118,7 +120,7 @@ async def demo(settings: Settings, supervisor: Supervisor) -> None:
                 first = await parts.probe(address)
                 played = f", scenario {scenario.name}" if settings.scenario else ""
                 title = f"{DEMO_TITLE}{played}, seed {node.seed}"
-                parts.begin(Subject(title, True, address, DEMO_REASON), first)
+                parts.begin(Subject(title, True, address, DEMO_REASON), first, node.hand)
 
             await parts.run(begin)
 
@@ -180,8 +182,8 @@ class Parts:
             if self._writer is not None:
                 self._writer.close()
 
-    def begin(self, subject: Subject, first: Probe) -> None:
-        """Wire everything together and start."""
+    def begin(self, subject: Subject, first: Probe, hand: Hand | None = None) -> None:
+        """Wire everything together and start; ``hand``: presses on a simulated node."""
         settings, supervisor, clock = self._settings, self._supervisor, self._clock
         believes = PROFILES[settings.profile].hints == "write"
         source = CriSource(
@@ -198,6 +200,9 @@ class Parts:
         driver = Driver(engine, source, self.journal, clock)
         self._driver = driver
         session = Session(subject, driver, self.journal, self._client, clock)
+        session.speed = clock.speed
+        if hand is not None:
+            session.faults = partial(at_work, hand)
         supervisor.tell = session.warn
         supervisor.at_end(driver.stop)
         supervisor.add("runtime client", lambda: source.run(driver.feed))
@@ -207,7 +212,7 @@ class Parts:
         if settings.format == "jsonl":
             self._write_lines(session, first)
         else:
-            self._serve(session, first)
+            self._serve(session, first, hand)
         driver.start(first.seen)
 
     def _write_lines(self, session: Session, first: Probe) -> None:
@@ -222,9 +227,9 @@ class Parts:
         self.journal.subscribe(self._writer.on_record)
         remark(_greeting(session, first, ""))
 
-    def _serve(self, session: Session, first: Probe) -> None:
+    def _serve(self, session: Session, first: Probe, hand: Hand | None) -> None:
         supervisor = self._supervisor
-        dashboard = Dashboard(self._settings, session, self.journal)
+        dashboard = Dashboard(self._settings, session, self.journal, desk=hand)
         supervisor.add("hub", dashboard.run_hub)
         supervisor.add("web server", lambda: dashboard.run_server(supervisor.stop))
         announce(_greeting(session, first, dashboard.address))

@@ -27,6 +27,7 @@ examples:
   plegscope demo                    open the dashboard on a simulated node
   plegscope demo --port 0           take any free port
   plegscope demo --seed 42          another node, the same each time
+  plegscope demo --speed 5          a minute in twelve seconds
   plegscope demo --scenario runtime-restart
                                     the runtime goes away and comes back, in real time
 

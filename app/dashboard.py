@@ -25,6 +25,7 @@ from app.session import Calls, Subject
 from app.settings import Settings
 from app.web.access import Access, access, is_loopback, new_token
 from app.web.app import create_app
+from app.web.desk import Desk
 from app.web.guard import Guard
 from app.web.pages import PageData, Pages
 from app.web.server import listen, serve
@@ -53,6 +54,7 @@ class Shown(Protocol):
 class Dashboard:
     """Listens from the moment it is made; serves in ``run``.
 
+    ``desk``: where faults are pressed, on a simulated node.
     The demo on loopback shows nothing of anybody's, so it needs no token; everything else does.
 
     Raises:
@@ -60,9 +62,16 @@ class Dashboard:
     """
 
     def __init__(
-        self, settings: Settings, session: Shown, journal: Journal, limits: Limits | None = None
+        self,
+        settings: Settings,
+        session: Shown,
+        journal: Journal,
+        limits: Limits | None = None,
+        *,
+        desk: Desk | None = None,
     ) -> None:
         self._settings = settings
+        self._desk = desk
         self._session = session
         self._journal = journal
         self._pods = PodTable()
@@ -121,6 +130,7 @@ class Dashboard:
             version=__version__,
             pages=Pages(templates_dir(), data, version=__version__),
             static=static_dir(),
+            desk=self._desk,
         )
 
     def _pod_records(self, uid: str) -> tuple[AnyRecord, ...]:

@@ -78,7 +78,7 @@ class Driver:
 
     def _wake_at(self, wake: WakeAt) -> None:
         self._cancel(wake.timer)
-        delay = max(0, wake.at - self._clock.mono()) / 1e9
+        delay = self._clock.real_s(max(0, wake.at - self._clock.mono()))
         loop = asyncio.get_running_loop()
         self._timers[wake.timer] = loop.call_later(delay, self._fire, wake)
 

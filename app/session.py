@@ -13,15 +13,16 @@ from app.driver import Driver
 from app.engine.inputs import RuntimeProbed
 from app.engine.records import Note, Record, RelistFinished, RuntimeHung, RuntimeSeen
 from app.histogram import Histogram
-from app.hub.wire import OldestCall, SessionState
+from app.hub.wire import FaultAtWork, OldestCall, SessionState
 from app.journal.journal import Journal
 
 HUNG_AFTER_NS = 5_000_000_000
 """A call to the runtime that has waited this long is shown as hung."""
 
 TICK_S = 0.5
+SHORTEST_TICK_S = 0.05
 
-STALLED_NS = 2_000_000_000
+STALLED_S = 2.0
 """Not having looked for so long, plegscope itself did not run: stopped, starved, or asleep with the
 machine. An answer may be there, unread: no call's age says anything about the runtime then."""
 
@@ -88,6 +89,10 @@ class Session:
         self._answers_again = asyncio.Event()
         self.viewers: Callable[[], int] = lambda: 0
         """How many browsers are connected; set by whoever serves them."""
+        self.speed = 1.0
+        """How many times as fast as real time ``clock`` goes."""
+        self.faults: Callable[[], tuple[FaultAtWork, ...]] = tuple
+        """The faults at work on a simulated node; set by whoever knows them."""
         journal.subscribe(self._on_record)
 
     def state(self) -> SessionState:
@@ -106,6 +111,8 @@ class Session:
             viewers=self.viewers(),
             first_seq=self._journal.first_seq,
             last_seq=self._journal.last_seq,
+            speed=self.speed,
+            faults=self.faults(),
         )
 
     @property
@@ -120,19 +127,23 @@ class Session:
         )
 
     async def tick(self) -> None:
-        """Twice a second: own cost, and whether the runtime hangs. Runs until cancelled."""
+        """Each second own cost; twice a second of the session whether the runtime hangs (and not
+        more than twenty times a real one). Runs until cancelled."""
+        tick_s = max(SHORTEST_TICK_S, min(TICK_S, self._clock.real_s(round(TICK_S * 1e9))))
         ticks = 0
         while True:
-            await asyncio.sleep(TICK_S)
+            await asyncio.sleep(tick_s)
             ticks += 1
-            if ticks % 2 == 0:
+            if ticks * tick_s >= 1:
+                ticks = 0
                 self._meter.sample()
             self.watch_calls()
 
     def watch_calls(self) -> None:
         """Tell when a call begins to hang, and when the runtime answers again."""
         now = self._clock.mono()
-        stalled, self._watched = now - self._watched > STALLED_NS, now
+        stalled = self._clock.real_s(now - self._watched) > STALLED_S
+        self._watched = now
         if stalled:
             return
         oldest = self._oldest()

@@ -9,6 +9,8 @@ from app.engine.profiles import PROFILES
 from app.errors import SettingsError
 
 SECOND = 1_000_000_000
+SLOWEST, FASTEST = 0.1, 20.0
+"""Limits of a simulated node's speed: beyond, gRPC's own milliseconds look like a slow runtime."""
 _UNITS = {"ms": SECOND // 1000, "s": SECOND, "m": 60 * SECOND, "h": 3600 * SECOND}
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h)", re.ASCII)
 
@@ -48,6 +50,22 @@ def parse_seed(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 18:
         raise SettingsError(f"{text!r} is no seed: give a whole number, such as 7.")
     return int(text)
+
+
+def parse_speed(text: str) -> float:
+    """How many times as fast as real time: a number from 0.1 to 20, with or without an ``x``.
+
+    Raises:
+        SettingsError: not such a number.
+    """
+    number = text.removesuffix("x")
+    plain = number.isascii() and number.replace(".", "", 1).isdigit() and len(number) <= 8
+    if not plain or not SLOWEST <= float(number) <= FASTEST:
+        raise SettingsError(
+            f"{text!r} is no speed: give a number from {SLOWEST:g} (slower than life) to "
+            f"{FASTEST:g}."
+        )
+    return float(number)
 
 
 def parse_format(text: str) -> str:
@@ -102,6 +120,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     stream: bool = True
     call_timeout_ns: int = 120 * SECOND
     seed: int | None = None
+    speed: float = 1.0
     profile: str = "kep"
     scenario: str = ""
     runtime_like: str = ""
@@ -225,6 +244,15 @@ SETTINGS: tuple[Setting, ...] = (
         ("demo", "simulate"),
         "NAME",
         str,
+    ),
+    Setting(
+        "--speed",
+        "speed",
+        "how many times as fast as real time the simulated node lives, from 0.1 to 20 (default: "
+        "1); the PLEG's clock goes with it, so calls to the runtime look that many times as long",
+        ("demo",),
+        "X",
+        parse_speed,
     ),
     Setting(
         "--profile",

@@ -10,12 +10,14 @@ from app.engine.effects import Effect
 from app.engine.engine import Engine
 from app.engine.records import RuntimeHung
 from app.engine.settings import EngineSettings
+from app.hub.wire import FaultAtWork
 from app.journal.journal import Journal
-from app.session import HUNG_AFTER_NS, STALLED_NS, TICK_S, CallCount, Session, Subject
+from app.session import HUNG_AFTER_NS, STALLED_S, TICK_S, CallCount, Session, Subject
 from app.source import Feed
 
 SECOND = 1_000_000_000
 TICK_NS = int(TICK_S * SECOND)
+STALLED_NS = int(STALLED_S * SECOND)
 
 
 class Hand:
@@ -23,12 +25,16 @@ class Hand:
 
     def __init__(self) -> None:
         self.t = 7 * SECOND
+        self.speed = 1.0
 
     def mono(self) -> int:
         return self.t
 
     def wall(self) -> int:
         return 1_795_962_760 * SECOND + self.t
+
+    def real_s(self, ns: int) -> float:
+        return ns / SECOND / self.speed
 
 
 class Calls:
@@ -123,3 +129,25 @@ def test_looks_that_come_a_little_late_are_looks() -> None:
         stage.clock.t += STALLED_NS
         stage.session.watch_calls()
     assert stage.told() == [(True, 3 * STALLED_NS)]
+
+
+def test_under_a_fast_clock_a_session_that_looks_in_time_is_not_stalled() -> None:
+    stage = Stage()
+    stage.clock.speed = 20.0
+    stage.calls.since = stage.clock.t
+    stage.clock.t += 20 * STALLED_NS
+    stage.session.watch_calls()
+    assert stage.told() == [(True, 20 * STALLED_NS)]
+    stage.calls.since = stage.clock.t
+    stage.clock.t += 20 * STALLED_NS + SECOND
+    stage.session.watch_calls()
+    assert len(stage.told()) == 1
+
+
+def test_the_state_tells_speed_and_faults() -> None:
+    stage = Stage()
+    assert (stage.session.state().speed, stage.session.state().faults) == (1.0, ())
+    fault = FaultAtWork(3, "break-stream", "Break the stream", "", 1, 2, "A torn cable.")
+    stage.session.speed = 4.0
+    stage.session.faults = lambda: (fault,)
+    assert (stage.session.state().speed, stage.session.state().faults) == (4.0, (fault,))

@@ -14,6 +14,7 @@ from app.settings import (
     parse_output,
     parse_port,
     parse_seed,
+    parse_speed,
 )
 
 SECOND = 1_000_000_000
@@ -62,6 +63,23 @@ def test_ports_from_any_free_one_to_the_last() -> None:
 def test_what_is_no_seed_is_refused(text: str) -> None:
     with pytest.raises(SettingsError, match="whole number"):
         parse_seed(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("1", 1), ("0.1", 0.1), ("20", 20), ("2.5", 2.5), ("10x", 10), (".5", 0.5)],
+)
+def test_speeds(text: str, expected: float) -> None:
+    assert parse_speed(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "0", "0.09", "20.1", "-1", "+2", "1e1", "nan", "inf", "1_0", "٣", ".", "2 ", "9" * 9],
+)
+def test_what_is_no_speed_is_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"from 0\.1 \(slower than life\) to 20\.$"):
+        parse_speed(text)
 
 
 def test_an_unknown_format_is_refused() -> None:

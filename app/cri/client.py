@@ -61,7 +61,8 @@ class EventCall(Protocol):
 
 
 class Deadlines(msgspec.Struct, frozen=True):
-    """Seconds allowed for a call: ``version`` when probing, ``call`` for everything else.
+    """Seconds allowed for a call: ``version`` when probing (real ones), ``call`` for everything
+    else (of the session's clock).
 
     ``call`` is the kubelet's runtime-request-timeout. A hung runtime is told long before by
     ``CriClient.oldest_call``.
@@ -236,6 +237,8 @@ class CriClient:
         limit: float | None = None,
     ) -> T:
         timeout_s = self.deadlines.call if limit is None else limit
+        # Whether anybody answers ``Version`` at all is a question of real time.
+        patience_s = timeout_s if limit else self._clock.real_s(round(timeout_s * 1e9))
         started = self._clock.mono()
         self._started += 1
         number = self._started
@@ -243,7 +246,7 @@ class CriClient:
         count = self.count(method.name)
         failed = True
         try:
-            raw = await method.call(request, timeout=timeout_s)
+            raw = await method.call(request, timeout=patience_s)
             count.size += len(raw)
             answer = response.FromString(raw)
             failed = False

@@ -44,7 +44,8 @@ OVERRUN = (
 
 
 class StreamTiming(msgspec.Struct, frozen=True):
-    """Seconds. ``deadline``: of each stream, 30 to 60 (None: without, never renewed).
+    """Seconds of the session's clock. ``deadline``: of each stream, 30 to 60 (None: without, never
+    renewed).
 
     Shorter is not better: containerd 2.x keeps some 16 KB for a subscription that has ended, until
     its next event. ``renew_before``: how long before its deadline the next one is opened.
@@ -189,22 +190,27 @@ class StreamKeeper:
         self._ring.tell(StreamRenewed(t=now, wall=self._clock.wall()))
 
     def _subscribe(self, tasks: asyncio.TaskGroup) -> Subscription:
-        timing = self._timing
+        timing, wait = self._timing, self._wait
         self._opened += 1
+        deadline = None if timing.deadline is None else wait(timing.deadline)
         subscription = Subscription(
-            self._client.container_events(timing.deadline), self._opened, self._clock.mono()
+            self._client.container_events(deadline), self._opened, self._clock.mono()
         )
         self._open[subscription.number] = subscription
         # Even a successor that brings an event at once waits for its grace time: what the runtime
         # had sent to the last one only is then read before that one is dropped.
         later = asyncio.get_running_loop().call_later
-        subscription.timers.append(later(timing.grace, partial(self._survived, subscription)))
+        subscription.timers.append(later(wait(timing.grace), partial(self._survived, subscription)))
         if timing.deadline is not None:
             subscription.timers.append(
-                later(timing.deadline - timing.renew_before, partial(self._due, subscription))
+                later(wait(timing.deadline - timing.renew_before), partial(self._due, subscription))
             )
         tasks.create_task(self._read(subscription), name="reads the event stream")
         return subscription
+
+    def _wait(self, time_s: float) -> float:
+        """How long so many seconds of the session really take."""
+        return self._clock.real_s(round(time_s * 1e9))
 
     def _survived(self, subscription: Subscription) -> None:
         self._first_live(subscription)

@@ -170,6 +170,10 @@ class VirtualClock:
         """Nanoseconds since 1970."""
         return self._origin + self._now
 
+    def real_s(self, _ns: int) -> float:
+        """Nobody waits for it."""
+        return 0.0
+
     def advance_to(self, t: int) -> None:
         """Let it be ``t``; never goes back."""
         self._now = max(self._now, t)

@@ -4,7 +4,7 @@ A press is carried out at its moment (:mod:`app.sim.hand`): only then is it know
 are. Whatever is drawn comes from a generator of that press alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import Literal
 
@@ -18,7 +18,7 @@ from app.sim.units import Ns
 Group = Literal["stream", "events", "lists", "runtime", "kubelet", "pods"]
 """Where in the palette it stands, in this order."""
 
-GROUPS: dict[Group, str] = {
+GROUPS: Mapping[str, str] = {
     "stream": "Event stream",
     "events": "Single events",
     "lists": "Lists and inspections",

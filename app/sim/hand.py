@@ -13,11 +13,11 @@ from typing import Literal
 import msgspec
 
 from app.sim.agenda import Agenda
-from app.sim.button import Button, Scene
+from app.sim.button import GROUPS, Button, Scene
 from app.sim.chance import generator
 from app.sim.faultplan import AtWork, FaultPlan, PressError
 from app.sim.pods import PodSpec
-from app.sim.presses import BY_NAME, LONGEST
+from app.sim.presses import BY_NAME, LONGEST, PALETTE
 from app.sim.script import Action
 from app.sim.units import Ns, shown
 
@@ -52,6 +52,9 @@ class Hand:
         tell: told of what happens once; of faults the plan tells.
     """
 
+    palette = PALETTE
+    groups = GROUPS
+
     def __init__(
         self,
         agenda: Agenda,
@@ -71,7 +74,7 @@ class Hand:
         self._pressed: Counter[str] = Counter()
         self._by_number: dict[int, tuple[Button, str]] = {}
 
-    def press(self, name: str, target: str = "", lasts: Ns | None = None) -> Pressed:
+    def press(self, name: str, target: str = "", lasts: int | None = None) -> Pressed:
         """Press now.
 
         Args:
@@ -90,7 +93,7 @@ class Hand:
             )
         if lasts is not None and not 0 < lasts <= LONGEST:
             raise PressError(f"A press may last up to {shown(LONGEST)}. Choose a shorter time.")
-        scene = self._scene(button, target, lasts)
+        scene = self._scene(button, target, None if lasts is None else Ns(lasts))
         made = button.make(scene)
         if made.fault is not None:
             began = self._plan.begin_now(made.fault)

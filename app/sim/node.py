@@ -19,6 +19,7 @@ from app.engine.records import Record
 from app.sim.agenda import Agenda
 from app.sim.events import EventHub
 from app.sim.faultplan import ActiveFault, FaultPlan, in_words
+from app.sim.hand import Hand
 from app.sim.livecalls import CallFaults
 from app.sim.livestream import ShapedWay
 from app.sim.nodefaults import NodeFaults
@@ -60,7 +61,7 @@ class RealPacer:
 
     async def wait(self, t: int | None, wake: asyncio.Event) -> None:
         """See :class:`Pacer`."""
-        delay = None if t is None else max(0, t - self._clock.mono()) / 1e9
+        delay = None if t is None else self._clock.real_s(max(0, t - self._clock.mono()))
         await asyncio.sleep(0)
         try:
             async with asyncio.timeout(delay):
@@ -113,6 +114,15 @@ class SimNode:
         self.plan.on_begin.append(self._tell_fault)
         self.plan.on_end.append(self._tell_fault)
         NodeFaults(self._agenda, self.plan, self.workers, channel=scenario.engine.event_channel)
+        self.hand = Hand(
+            self._agenda,
+            self.plan,
+            self._performance.act,
+            lambda: self.workers.pods,
+            seed=self.seed,
+            tell=tell,
+        )
+        """Presses on this node, from the task that ``run`` runs in."""
         self._hub.way = ShapedWay(self._agenda, self.plan, self._hub)
         faults = CallFaults(self._agenda, self.world, self.plan, runtime)
         self._server = CriServer(

@@ -30,6 +30,9 @@ class Hand:
     def wall(self) -> int:
         return 1_000_000_000 + self.now
 
+    def real_s(self, ns: int) -> float:
+        return ns / 1e9
+
 
 class Gate:
     """An answer that waits until it is opened; ``entered`` once the call is at the server."""

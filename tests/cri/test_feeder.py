@@ -29,6 +29,9 @@ class Still:
     def wall(self) -> int:
         return 2000
 
+    def real_s(self, ns: int) -> float:
+        return ns / 1e9
+
 
 END = StreamEnded(t=9, wall=9, code="eof")
 
