@@ -7,7 +7,16 @@ clock (``virtual.py``); only what makes the agenda's time pass differs.
 from collections.abc import Iterator
 
 from app.sim.agenda import Agenda, Appointment
-from app.sim.script import Action, AddPod, DeletePod, EndContainer, FailProbe, Script, Step
+from app.sim.script import (
+    Action,
+    AddPod,
+    DeletePod,
+    EndContainer,
+    FailProbe,
+    ResizeInPlace,
+    Script,
+    Step,
+)
 from app.sim.workers import PodWorkers
 
 
@@ -60,6 +69,8 @@ class Performance:
             case EndContainer():
                 self._workers.end_container(action.uid, action.container, action.ending)
             case FailProbe():
-                self._workers.fail_probe(action.uid, action.containers)
+                self._workers.fail_probe(action.uid, action.containers, action.probe)
+            case ResizeInPlace():
+                self._workers.resize(action.uid, action.container, action.resources)
             case _:
                 raise TypeError(f"an action that nobody carries out: {action!r}")

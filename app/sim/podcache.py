@@ -4,6 +4,10 @@ A kubelet's pod worker never asks the runtime what there is: it waits until the 
 something newer than its last sync (``GetNewerThan``, kubelet container/cache.go) and works with
 that. Newer means: a relist that began after the last sync has published the pod, or has ended
 without finding a change in it.
+
+An event that is believed (``legacy``) is as new as the runtime says it is, and a sync that caused
+it ended after that: so it does not set the pod's worker free, and the ticker that moves the cache's
+time does, up to a whole tick later.
 """
 
 import msgspec
@@ -11,6 +15,7 @@ import msgspec
 from app.engine.model import PodStatus
 from app.engine.records import (
     CacheTimeMoved,
+    ContainerEventSeen,
     PodCached,
     PodUncached,
     Record,
@@ -18,15 +23,19 @@ from app.engine.records import (
     RelistStarted,
 )
 
-HEEDED = frozenset((CacheTimeMoved, PodCached, PodUncached, RelistFinished, RelistStarted))
+HEEDED = frozenset(
+    (CacheTimeMoved, ContainerEventSeen, PodCached, PodUncached, RelistFinished, RelistStarted)
+)
 """The kinds of records that change the cache."""
 
 
 class CacheEntry(msgspec.Struct, frozen=True):
-    """What the cache holds of one pod; with ``error`` the inspection failed."""
+    """What the cache holds of one pod; with ``error`` the inspection failed. ``read_t``: what the
+    runtime did up to then is in it (monotonic ns)."""
 
     status: PodStatus
     error: str = ""
+    read_t: int = -1
 
 
 class PodCacheView:
@@ -38,6 +47,8 @@ class PodCacheView:
         self._relist_t = 0
         """When the relist in progress began; there is never more than one."""
         self._pod_t: dict[str, int] = {}
+        self._event_t = 0
+        """When the runtime made the event that was received last."""
 
     def on_record(self, record: Record) -> str | None:
         """Take one record in.
@@ -50,6 +61,8 @@ class PodCacheView:
         match record:
             case RelistStarted():
                 self._relist_t = record.t
+            case ContainerEventSeen():
+                self._event_t = record.t - (record.wall - record.created_at)
             case PodCached():
                 status = PodStatus(
                     uid=record.uid,
@@ -59,9 +72,10 @@ class PodCacheView:
                     containers=record.containers,
                     sandboxes=record.sandboxes,
                 )
-                self._entries[record.uid] = CacheEntry(status, record.error)
-                # An event that was believed (relist 0) is as new as it came.
-                self._pod_t[record.uid] = self._relist_t if record.relist else record.t
+                believed = not record.relist
+                read_t = self._event_t if believed else record.t
+                self._entries[record.uid] = CacheEntry(status, record.error, read_t)
+                self._pod_t[record.uid] = self._event_t if believed else self._relist_t
                 return record.uid
             case PodUncached():
                 self._entries.pop(record.uid, None)

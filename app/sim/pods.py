@@ -13,6 +13,8 @@ from app.sim.flavour import MS, SECOND
 from app.sim.objects import ContainerConfig, SandboxConfig
 
 RestartPolicy = Literal["Always", "OnFailure", "Never"]
+ProbeKind = Literal["liveness", "startup"]
+"""The probes whose failure kills; a readiness probe only takes a pod out of service."""
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -36,14 +38,33 @@ class Lifetime(msgspec.Struct, frozen=True):
     endings: tuple[Ending, ...]
 
 
+class Resources(msgspec.Struct, frozen=True):
+    """What a container may use: thousandths of a CPU, and MiB of memory."""
+
+    cpu_milli: int = 100
+    memory_mib: int = 128
+
+
+class Probe(msgspec.Struct, frozen=True):
+    """A probe that fails for good some time after each start of its container (shortest, longest):
+    a startup probe that gives up, or the liveness probe of a process that comes to hang. Either
+    way the kubelet kills the container; what follows is up to the pod's restart policy."""
+
+    kind: ProbeKind
+    after: tuple[int, int]
+
+
 class ContainerSpec(msgspec.Struct, frozen=True, kw_only=True):
     """A container of a pod. ``term``: how long its process takes to end after SIGTERM (shortest,
-    longest); None for one that ignores the signal and is killed when the grace time is over."""
+    longest); None for one that ignores the signal and is killed when the grace time is over.
+    ``probe``: one that fails; None: all of them succeed. ``resources``: what it starts with."""
 
     name: str
     image: str
     lifetime: Lifetime | None = None
     term: tuple[int, int] | None = (60 * MS, 900 * MS)
+    probe: Probe | None = None
+    resources: Resources = Resources()
 
 
 class PodSpec(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ import msgspec
 
 from app.sim.agenda import Agenda, Steps, VirtualClock
 from app.sim.chance import generator
-from app.sim.pods import Ending, PodSpec
+from app.sim.pods import Ending, PodSpec, ProbeKind, Resources
 
 
 class Action(msgspec.Struct, frozen=True, tag_field="action"):
@@ -42,10 +42,20 @@ class EndContainer(Action, frozen=True, tag="end"):
 
 
 class FailProbe(Action, frozen=True, tag="probe"):
-    """Liveness probes of a pod's containers fail at the same time."""
+    """Probes of a pod's containers fail at the same time, so often that the kubelet acts."""
 
     uid: str
     containers: tuple[str, ...]
+    probe: ProbeKind = "liveness"
+
+
+class ResizeInPlace(Action, frozen=True, tag="resize-in-place"):
+    """A container is to have other resources, without being restarted; nothing happens if there is
+    no such pod or container."""
+
+    uid: str
+    container: str
+    resources: Resources
 
 
 class Step(msgspec.Struct, frozen=True):

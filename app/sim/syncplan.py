@@ -29,20 +29,28 @@ class SyncPlan(msgspec.Struct, frozen=True):
     """The work of one SyncPod, in its order.
 
     ``terminal``: every container has ended and none is restarted; the pod's work is over.
-    ``kill_pod``: the old sandbox has died; stop what is left in it. ``sandbox_attempt``: make a
-    sandbox with this number (None: the newest one is fine). ``kill``: running containers to be
-    stopped first. ``start``: containers to start.
+    ``kill_pod``: the old sandbox has died, or nothing in the pod is to run on; stop what is left.
+    ``sandbox_attempt``: make a sandbox with this number (None: the newest one is fine). ``kill``:
+    running containers to be stopped first. ``resize``: running containers (name, id) that get other
+    resources. ``start``: containers to start.
     """
 
     terminal: bool = False
     kill_pod: bool = False
     sandbox_attempt: int | None = None
     kill: tuple[str, ...] = ()
+    resize: tuple[tuple[str, str], ...] = ()
     start: tuple[StartPlan, ...] = ()
 
 
-def plan_sync(pod: PodSpec, status: PodStatus, unhealthy: Collection[str]) -> SyncPlan:
-    """What SyncPod has to do now. ``unhealthy``: ids of containers that failed their probe."""
+def plan_sync(
+    pod: PodSpec,
+    status: PodStatus,
+    unhealthy: Collection[str],
+    resizing: Collection[str] = frozenset(),
+) -> SyncPlan:
+    """What SyncPod has to do now. ``unhealthy``: ids of containers that failed their probe;
+    ``resizing``: names of those that have other resources than were allocated."""
     newest = {spec.name: _newest(status, spec.name) for spec in pod.containers}
     if is_terminal(pod, status):
         return SyncPlan(terminal=True)
@@ -58,16 +66,26 @@ def plan_sync(pod: PodSpec, status: PodStatus, unhealthy: Collection[str]) -> Sy
             sandbox_attempt=0 if sandbox is None else sandbox.attempt + 1,
             start=start,
         )
-    kill = []
-    start_in_place = []
+    kill, resize, start_in_place, kept = [], [], [], 0
     for spec in pod.containers:
         known = newest[spec.name]
-        sick = known is not None and known.runtime_state == "running" and known.id in unhealthy
-        if known is not None and sick:
-            kill.append(known.id)
-        if should_restart(pod, known) or (sick and pod.restart_policy != "Never"):
+        if should_restart(pod, known):
             start_in_place.append(_start(spec, status, known))
-    return SyncPlan(kill=tuple(kill), start=tuple(start_in_place))
+        elif known is not None and known.runtime_state == "running":
+            if known.id not in unhealthy:
+                kept += 1
+                if spec.name in resizing:
+                    resize.append((spec.name, known.id))
+                continue
+            kill.append(known.id)
+            if pod.restart_policy != "Never":
+                start_in_place.append(_start(spec, status, known))
+    return SyncPlan(
+        kill_pod=not kept and not start_in_place,
+        kill=tuple(kill),
+        resize=tuple(resize),
+        start=tuple(start_in_place),
+    )
 
 
 def should_restart(pod: PodSpec, known: ContainerStatus | None) -> bool:

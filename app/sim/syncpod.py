@@ -1,8 +1,9 @@
 """SyncPod: makes the runtime hold what the pod's order says (kuberuntime SyncPod).
 
 In this order: stop a pod whose sandbox has died, stop containers that failed their probe, make a
-sandbox, start containers. Starting may have to wait for the crash loop back-off; SyncPod does not
-wait but fails, and says when to come back. What the runtime refuses makes it fail as well.
+sandbox, resize running containers, start containers. Starting may have to wait for the crash loop
+back-off; SyncPod does not wait but fails, and says when to come back. What the runtime refuses
+makes it fail as well. All of it, and the syncs of a pod's end, goes by the pod's cached status.
 """
 
 from collections.abc import Callable
@@ -14,11 +15,13 @@ from app.engine.model import PodStatus
 from app.sim.agenda import Agenda, Steps
 from app.sim.availability import Availability
 from app.sim.backoff import CrashLoopBackoff
+from app.sim.objects import Sandbox
 from app.sim.pods import PodSpec, container_config, sandbox_config
 from app.sim.processes import Processes
+from app.sim.sizes import Sizes
 from app.sim.syncplan import StartPlan, SyncPlan, plan_sync
 from app.sim.timings import Pace, Span, Timings
-from app.sim.world import World, WorldError
+from app.sim.world import NotFoundError, World, WorldError
 
 
 class SyncResult(msgspec.Struct):
@@ -26,12 +29,25 @@ class SyncResult(msgspec.Struct):
 
     ``did_work``: something was asked of the runtime. ``failed``: some of it was refused or has to
     wait. ``terminal``: the pod is done. ``retry_wall``: when a back-off ends (wall ns).
+    ``started``: (name, id) of the containers it started.
     """
 
     did_work: bool = False
     failed: bool = False
     terminal: bool = False
     retry_wall: int | None = None
+    started: list[tuple[str, str]] = msgspec.field(default_factory=list)
+
+
+class SyncOrder(msgspec.Struct, frozen=True):
+    """What SyncPod is called with. ``status``: the pod cache's entry. ``unhealthy``: ids of
+    containers that failed their liveness or startup probe. ``sizes`` is written to."""
+
+    pod: PodSpec
+    status: PodStatus
+    unhealthy: frozenset[str]
+    sizes: Sizes
+    pace: Pace
 
 
 class PodSync:
@@ -54,40 +70,45 @@ class PodSync:
         self._world = world
         self._processes = processes
         self._backoff = backoff
-        self._timings = timings
+        self.timings = timings
         self._availability = availability
+        self.on_resized: Callable[[str], None] = _nobody_cares
+        """Called with the UID of a pod whose containers were just resized: inspect it again."""
         self.held_up: Callable[[PodSpec], Steps[None]] | None = None
         """What a SyncPod has to wait for before it does anything; a fault brings it."""
 
-    def sync(
-        self, pod: PodSpec, status: PodStatus, unhealthy: frozenset[str], pace: Pace
-    ) -> Steps[SyncResult]:
-        """SyncPod. ``unhealthy``: ids of containers that failed their liveness probe."""
-        yield pace.of(self._timings.look)
+    def sync(self, order: SyncOrder) -> Steps[SyncResult]:
+        """SyncPod."""
+        yield order.pace.of(self.timings.look)
         if self.held_up is not None:
-            yield from self.held_up(pod)
-        plan = plan_sync(pod, status, unhealthy)
+            yield from self.held_up(order.pod)
+        plan = plan_sync(order.pod, order.status, order.unhealthy, order.sizes.due())
         result = SyncResult(terminal=plan.terminal)
         try:
-            yield from self._work(pod, status, plan, pace, result)
+            yield from self._work(order, plan, result)
         except WorldError:
             result.did_work = result.failed = True
+        if result.did_work:
+            yield order.pace.of(self.timings.answer)
         return result
 
-    def terminate(self, pod: PodSpec, pace: Pace) -> Steps[None]:
+    def terminate(self, pod: PodSpec, status: PodStatus, pace: Pace) -> Steps[None]:
         """SyncTerminatingPod: stop all containers at once with grace, then the sandboxes.
 
+        What the cache does not show is not stopped; so it asks the runtime in the end whether
+        nothing runs any more (kubelet.go SyncTerminatingPod).
+
         Raises:
-            WorldError: the runtime refuses; what was not done is to be tried again.
+            WorldError: the runtime refuses, or something runs on; it is to be tried again.
         """
-        yield from self._availability.reach()
-        running = [one for one in self._world.pod_containers(pod.uid) if one.state == "running"]
-        yield from [self._processes.terminate(one.id, pod.grace_ns) for one in running]
-        for sandbox in self._world.pod_sandboxes(pod.uid):
-            if sandbox.state == "ready" or sandbox.ip:
-                yield from self._call(self._timings.stop_sandbox, pace)
-                self._world.stop_sandbox(sandbox.id, self._now)
-        yield pace.of(self._timings.unmount)
+        yield from self._stop(pod, status, pace)
+        if any(one.state == "running" for one in self._world.pod_containers(pod.uid)):
+            raise WorldError("detected running containers after a successful KillPod")
+        yield pace.of(self.timings.answer)
+
+    def finish(self, pace: Pace) -> Steps[None]:
+        """SyncTerminatedPod: volumes and cgroups go; nothing is asked of the runtime."""
+        yield pace.of(self.timings.unmount)
 
     def collect(self, pod: PodSpec, pace: Pace) -> Steps[None]:
         """Garbage collection of a pod that was deleted: its containers, then its sandboxes.
@@ -95,12 +116,12 @@ class PodSync:
         Raises:
             WorldError: the runtime refuses; what was not done is to be tried again.
         """
-        yield pace.of(self._timings.collect)
+        yield pace.of(self.timings.collect)
         for container in self._world.pod_containers(pod.uid):
-            yield from self._call(self._timings.remove, pace)
+            yield from self._call(self.timings.remove, pace)
             self._world.remove_container(container.id, self._now)
         for sandbox in self._world.pod_sandboxes(pod.uid):
-            yield from self._call(self._timings.remove, pace)
+            yield from self._call(self.timings.remove, pace)
             self._world.remove_sandbox(sandbox.id, self._now)
 
     def remove(self, container_ids: tuple[str, ...], pace: Pace) -> Steps[None]:
@@ -110,7 +131,7 @@ class PodSync:
         """
         with suppress(WorldError):
             for container_id in container_ids:
-                yield from self._call(self._timings.remove, pace)
+                yield from self._call(self.timings.remove, pace)
                 self._world.remove_container(container_id, self._now)
 
     def _call(self, span: Span, pace: Pace) -> Steps[None]:
@@ -122,40 +143,54 @@ class PodSync:
     def _now(self) -> int:
         return self._agenda.clock.wall()
 
-    def _work(
-        self, pod: PodSpec, status: PodStatus, plan: SyncPlan, pace: Pace, result: SyncResult
-    ) -> Steps[None]:
+    def _work(self, order: SyncOrder, plan: SyncPlan, result: SyncResult) -> Steps[None]:
+        pod, status, pace = order.pod, order.status, order.pace
         if plan.kill_pod:
             result.did_work = True
-            yield from self._stop_old(pod, pace)
-        if plan.kill:
+            yield from self._stop(pod, status, pace)
+        elif plan.kill:
             yield from self._availability.reach()
-        for ended in [self._processes.terminate(one, pod.grace_ns) for one in plan.kill]:
-            result.did_work = True
-            yield ended
+            for ended in [self._processes.terminate(one, pod.grace_ns) for one in plan.kill]:
+                result.did_work = True
+                yield ended
         sandbox_id = status.sandboxes[0].id if status.sandboxes else ""
         if plan.sandbox_attempt is not None and plan.start:
             result.did_work = True
-            yield pace.of(self._timings.prepare)
-            yield from self._call(self._timings.run_sandbox, pace)
+            yield pace.of(self.timings.prepare)
+            yield from self._call(self.timings.run_sandbox, pace)
             config = sandbox_config(pod, plan.sandbox_attempt)
             sandbox_id = self._world.run_sandbox(config, self._now).id
+        if plan.resize:
+            result.did_work = True
+            yield from self._resize(order, plan)
         for start in plan.start:
-            yield from self._start(pod, sandbox_id, start, pace, result)
+            yield from self._start(order, sandbox_id, start, result)
 
-    def _stop_old(self, pod: PodSpec, pace: Pace) -> Steps[None]:
-        """KillPod: whatever still runs in a sandbox that has died."""
+    def _stop(self, pod: PodSpec, status: PodStatus, pace: Pace) -> Steps[None]:
+        """KillPod: all that the cache shows running ends at once with grace, then the sandboxes."""
         yield from self._availability.reach()
-        running = [one for one in self._world.pod_containers(pod.uid) if one.state == "running"]
-        yield from [self._processes.terminate(one.id, pod.grace_ns) for one in running]
-        for sandbox in self._world.pod_sandboxes(pod.uid):
-            yield from self._call(self._timings.stop_sandbox, pace)
-            self._world.stop_sandbox(sandbox.id, self._now)
+        running = [one.id for one in status.containers if one.runtime_state == "running"]
+        yield from [self._processes.terminate(one, pod.grace_ns) for one in running]
+        for sandbox in status.sandboxes:
+            there = self._world.look_up(sandbox.id)
+            if isinstance(there, Sandbox) and (there.state == "ready" or there.ip):
+                yield from self._call(self.timings.stop_sandbox, pace)
+                self._world.stop_sandbox(sandbox.id, self._now)
+
+    def _resize(self, order: SyncOrder, plan: SyncPlan) -> Steps[None]:
+        """UpdateContainerResources. It is no change that a list shows: the pod must be inspected
+        for it, whatever the next relist finds."""
+        for name, container_id in plan.resize:
+            yield from self._call(self.timings.update, order.pace)
+            if not self._world.is_running(container_id):
+                raise NotFoundError(f"container {container_id} is not running")
+            order.sizes.actuate(name, self._agenda.clock.mono())
+        self.on_resized(order.pod.uid)
 
     def _start(
-        self, pod: PodSpec, sandbox_id: str, start: StartPlan, pace: Pace, result: SyncResult
+        self, order: SyncOrder, sandbox_id: str, start: StartPlan, result: SyncResult
     ) -> Steps[None]:
-        spec = start.container
+        pod, spec, pace = order.pod, start.container, order.pace
         if start.finished_at is not None:
             due = self._backoff.until(pod.uid, spec.name, start.finished_at, self._now)
             if due is not None:
@@ -164,9 +199,15 @@ class PodSync:
                 return
             self._backoff.restarted(pod.uid, spec.name, start.finished_at, self._now)
         result.did_work = True
-        yield from self._call(self._timings.create, pace)
+        yield from self._call(self.timings.create, pace)
         config = container_config(pod, spec, start.attempt)
         container = self._world.create_container(sandbox_id, config, self._now)
-        yield from self._call(self._timings.start, pace)
+        yield from self._call(self.timings.start, pace)
         started = self._world.start_container(container.id, self._now)
         self._processes.begin(started, spec, pod.uid)
+        order.sizes.actuate(spec.name, self._agenda.clock.mono())
+        result.started.append((spec.name, container.id))
+
+
+def _nobody_cares(_uid: str) -> None:
+    """A resize that nobody waits for."""

@@ -25,6 +25,13 @@ class Timings(msgspec.Struct, frozen=True, kw_only=True):
     run_sandbox: Span = (70 * MS, 320 * MS)
     create: Span = (9 * MS, 30 * MS)
     start: Span = (38 * MS, 90 * MS)
+    update: Span = (6 * MS, 25 * MS)
+    """UpdateContainerResources, with the cgroup writes around it."""
+    allocate: Span = (1 * MS, 8 * MS)
+    """From a resize's arrival to its allocation: admission, and a checkpoint on the disk."""
+    answer: Span = (MS // 5, MS)
+    """From what the runtime did last to the sync's return: the answer's way back, and what the
+    kubelet writes down. An event of it was made before that."""
     stop_sandbox: Span = (40 * MS, 120 * MS)
     remove: Span = (5 * MS, 14 * MS)
     unmount: Span = (60 * MS, 400 * MS)

@@ -1,24 +1,37 @@
 """One pod's worker: serial, woken by reasons to sync, waiting for a fresh cache entry before each.
 
-Follows kubelet pod_workers.go: whatever asks for a sync while one runs makes one more afterwards;
-before SyncPod the worker waits until the pod cache is newer than its last sync; a pod that is
-deleted, or whose containers are done, goes on to terminating, terminated, and (deleted) removal.
+Follows kubelet pod_workers.go. Whatever asks for a sync while one runs (or waits) makes one more
+afterwards. Before SyncPod, SyncTerminatingPod and SyncTerminatedPod alike the worker waits until
+the pod cache knows something newer than its last sync (``GetNewerThan``), and works by that entry
+alone. The wait cannot be given up: when a pod is deleted meanwhile, the sync that waited still
+comes, cancelled, and what comes after it has to wait again. That is where the design before the
+revision lost its seconds (kubernetes#124704): an event is older than the sync that caused it.
 
-The relists of a pod are suspended while *SyncPod* runs (KEP-3386), not while it is terminated. The
-release is in a ``finally``: it comes after errors and cancellation too. The post-sync request comes
-only after a SyncPod that did something and failed in nothing.
+A pod that is deleted, or whose containers are done, goes on to terminating, terminated, and
+(deleted) removal. The relists of a pod are suspended while *SyncPod* runs (KEP-3386), not while it
+is terminated. The release is in a ``finally``: it comes after errors and cancellation too. The
+post-sync request comes only after a SyncPod that did something and failed in nothing.
 """
 
 from typing import Literal, Protocol
 
+import msgspec
+
 from app.engine.inputs import Input, RelistRequested, SyncEnded, SyncStarted
 from app.sim.agenda import Agenda, Appointment, Process, Steps
 from app.sim.chance import generator
-from app.sim.podcache import PodCacheView
-from app.sim.pods import PodSpec
-from app.sim.syncpod import PodSync, SyncResult
+from app.sim.milestones import Milestone, What
+from app.sim.podcache import CacheEntry, PodCacheView
+from app.sim.pods import PodSpec, Resources
+from app.sim.sizes import Sizes
+from app.sim.syncpod import PodSync, SyncOrder, SyncResult
 from app.sim.timings import Pace
 from app.sim.world import WorldError
+
+Work = Literal["sync", "terminating", "terminated", "collect"]
+
+RETRY_JITTER = 0.5
+"""pod_workers.go: a failed sync is tried again after the pause and up to half as much more."""
 
 
 class Owner(Protocol):
@@ -36,25 +49,48 @@ class Owner(Protocol):
     def feed(self, happened: Input) -> None:
         """Hand an input to the engine."""
 
+    def requeue(self, delay_ns: int, worker: "PodWorker") -> Appointment:
+        """Poke this worker when the sync loop looks into the work queue after so long."""
+
+    def started(self, pod: PodSpec, name: str, container_id: str) -> None:
+        """A container of this pod was started: it is probed from now on."""
+
+    def reached(self, milestone: Milestone) -> None:
+        """The kubelet has got somewhere with this pod."""
+
     def forget(self, uid: str) -> None:
         """The pod is gone for good."""
 
 
 class PodWorker:
-    """Brings one pod from its order to its removal."""
+    """Brings one pod from its order to its removal.
 
-    def __init__(self, owner: Owner, pod: PodSpec) -> None:
+    ``asked_t``: when it was ordered; None for one that was there before.
+    """
+
+    def __init__(self, owner: Owner, pod: PodSpec, asked_t: int | None = None) -> None:
         self.pod = pod
         self.phase: Literal["syncing", "terminating", "terminated", "removed"] = "syncing"
         self.deleted = False
+        self.finished = False
+        """SyncTerminatedPod is done: for the API server the pod has ended."""
         self._owner = owner
         self._pace = Pace(generator(owner.seed, "pace", pod.uid))
+        self._again = generator(owner.seed, "retry", pod.uid)
+        self._sizes = Sizes(pod)
         self._pending = False
-        self._syncing = False
+        self._work: Work | None = None
+        """What the worker has taken up, be it that it waits for the cache or works."""
+        self._taken_t = 0
         self._process: Process | None = None
+        self._syncing = False
         self._retry: Appointment | None = None
         self._last_sync_t: int | None = None
         self._unhealthy: dict[str, None] = {}
+        self._asked_t = asked_t
+        self._deleted_t = 0
+
+    # --------------------------------------------------------------------- what is asked of it
 
     def poke(self) -> None:
         """There is a reason to sync."""
@@ -62,120 +98,217 @@ class PodWorker:
         self.go_on()
 
     def probe_failed(self, container_id: str) -> None:
-        """A container's liveness probe has failed: the next SyncPod kills and restarts it."""
+        """A container's liveness or startup probe has failed: the next SyncPod kills it."""
         self._unhealthy[container_id] = None
         self.poke()
+
+    def wants(self, name: str, resources: Resources) -> None:
+        """The pod's order has changed: a container is to have other resources (HandlePodUpdates).
+
+        The node makes room for them first; that syncs the pod and asks for its relist, as the
+        worker may have to wait for one, and the changed order by itself syncs the pod once more.
+        """
+        owner, asked_t = self._owner, self._now()
+        containers = tuple(
+            msgspec.structs.replace(one, resources=resources) if one.name == name else one
+            for one in self.pod.containers
+        )
+        self.pod = msgspec.structs.replace(self.pod, containers=containers)
+
+        def allocate() -> None:
+            if self.deleted or self.phase != "syncing":
+                return
+            self._sizes.allocate(name, resources, asked_t)
+            self.poke()
+            owner.agenda.after(0, ask)
+            self.poke()
+
+        def ask() -> None:
+            owner.feed(RelistRequested(**self._both(), uid=self.pod.uid, source="post_allocation"))
+
+        owner.agenda.after(self._pace.of(owner.pod_sync.timings.allocate), allocate)
 
     def delete(self) -> None:
         """The pod is to go; a SyncPod in progress is cancelled, as its context is in a kubelet."""
         self.deleted = True
+        self._deleted_t = self._now()
         if self._syncing and self._process is not None:
             self._process.cancel()
             self._process = None
-        self.go_on()
+            self._end("sync")
+        else:
+            self.poke()
 
     def stop(self) -> None:
         """End the worker where it is; the pod stays as it is."""
         self.phase = "removed"
+        self._work = None
         self._forget_retry()
+        self._owner.waiting.pop(self.pod.uid, None)
         if self._process is not None:
             self._process.cancel()
 
+    # ------------------------------------------------------------------------------ the loop
+
     def go_on(self) -> None:
-        """Begin what is next, if nothing is under way and nothing has to be waited for."""
+        """Take up what is next, if nothing is under way; begin it, if the cache is fresh enough."""
+        if self._work is None:
+            self._work = self._next()
+            if self._work is None:
+                return
+            self._taken_t = self._now()
         if self._process is not None:
             return
-        owner = self._owner
+        owner, uid = self._owner, self.pod.uid
+        if self._work == "collect" or owner.cache.newer_than(uid, self._last_sync_t):
+            owner.waiting.pop(uid, None)
+            self._process = owner.agenda.start(self._do(self._work, waited=self._waited()))
+        else:
+            owner.waiting[uid] = None
+
+    def _next(self) -> Work | None:
         if self.phase == "syncing" and self.deleted:
             self.phase = "terminating"
-        if self.phase == "terminating":
-            self._begin(self._terminate())
-        elif self.phase == "terminated" and self.deleted:
-            self._begin(self._collect())
-        elif self.phase == "syncing" and self._pending:
-            if owner.cache.newer_than(self.pod.uid, self._last_sync_t):
-                self._pending = False
-                self._begin(self._sync())
-            else:
-                owner.waiting[self.pod.uid] = None
+        if self.finished:
+            return "collect" if self.deleted and self.phase == "terminated" else None
+        if self.phase == "removed" or not self._pending:
+            return None
+        self._pending = False
+        if self.phase == "syncing":
+            return "sync"
+        return "terminating" if self.phase == "terminating" else "terminated"
 
-    def _begin(self, steps: Steps[None]) -> None:
-        self._process = self._owner.agenda.start(steps)
+    def _waited(self) -> bool:
+        """Whether the worker had to wait; that is told."""
+        waited = self._now() > self._taken_t
+        if waited:
+            self._reach("waited", self._taken_t)
+        return waited
 
-    def _end(self) -> None:
-        """The present process is about to return: whatever comes next may begin."""
-        self._process = None
-        self.go_on()
-
-    def _sync(self) -> Steps[None]:
-        owner = self._owner
-        if self.deleted:
-            self._end()
+    def _do(self, work: Work, *, waited: bool) -> Steps[None]:
+        if work == "collect":
+            yield from self._collect()
             return
         self._forget_retry()
-        entry = owner.cache.get(self.pod.uid)
+        entry = self._owner.cache.get(self.pod.uid)
         if entry.error:
-            # The kubelet's GetNewerThan hands the inspection's error on: no SyncPod this time.
-            self._last_sync_t = owner.agenda.clock.mono()
-            self._try_again(owner.retry_ns)
-            self._end()
+            # GetNewerThan hands the inspection's error on: no sync, and none is written down.
+            self._try_again(self._jittered())
+        elif work == "sync":
+            yield from self._sync(entry, waited=waited)
+        elif work == "terminating":
+            yield from self._terminate(entry)
+        else:
+            yield from self._owner.pod_sync.finish(self._pace)
+            self._last_sync_t = self._now()
+            self.finished = True
+            if self.deleted:
+                self._reach("deleted", self._deleted_t)
+        self._end(work)
+
+    def _end(self, work: Work) -> None:
+        """What was taken up is done: what waits for it may begin."""
+        assert self._work == work
+        self._work = self._process = None
+        if self.deleted and self.phase == "syncing":
+            # The deletion is a reason of its own, whatever was pending.
+            self._pending = True
+        self.go_on()
+
+    # ----------------------------------------------------------------------------- the syncs
+
+    def _sync(self, entry: CacheEntry, *, waited: bool) -> Steps[None]:
+        owner = self._owner
+        if self.deleted and not waited:
             return
         result = SyncResult(failed=True)
         unhealthy = frozenset(self._unhealthy)
         self._syncing = True
-        owner.feed(SyncStarted(**self._now(), uid=self.pod.uid))
+        owner.feed(SyncStarted(**self._both(), uid=self.pod.uid))
         try:
-            result = yield from owner.pod_sync.sync(self.pod, entry.status, unhealthy, self._pace)
+            # One that waited while its pod was deleted was cancelled before it began.
+            if not self.deleted:
+                self._see(entry)
+                result = yield from owner.pod_sync.sync(
+                    SyncOrder(self.pod, entry.status, unhealthy, self._sizes, self._pace)
+                )
         finally:
             self._syncing = False
-            self._last_sync_t = owner.agenda.clock.mono()
+            self._last_sync_t = self._now()
             owner.feed(
                 SyncEnded(
-                    **self._now(),
+                    **self._both(),
                     uid=self.pod.uid,
                     did_work=result.did_work,
                     failed=result.failed,
                 )
             )
+        if self.deleted:
+            return
         self._unhealthy = {one: None for one in self._unhealthy if one not in unhealthy}
+        for name, container_id in result.started:
+            owner.started(self.pod, name, container_id)
         if result.terminal:
             self.phase = "terminating"
+            self._try_again(0)
         elif result.failed:
             self._try_again(self._pause(result))
         elif result.did_work:
-            owner.feed(RelistRequested(**self._now(), uid=self.pod.uid, source="post_sync"))
-        self._end()
+            owner.feed(RelistRequested(**self._both(), uid=self.pod.uid, source="post_sync"))
 
-    def _terminate(self) -> Steps[None]:
-        self._forget_retry()
-        while not (yield from _succeeds(self._owner.pod_sync.terminate(self.pod, self._pace))):
-            yield self._owner.retry_ns
-        self.phase = "terminated"
-        self._end()
+    def _see(self, entry: CacheEntry) -> None:
+        """SyncPod begins by telling the API server what the cached status shows."""
+        for asked_t in self._sizes.take_seen(entry.read_t):
+            self._reach("resized", asked_t)
+        if self._asked_t is not None:
+            running = {
+                one.name for one in entry.status.containers if one.runtime_state == "running"
+            }
+            if all(one.name in running for one in self.pod.containers):
+                self._reach("running", self._asked_t)
+                self._asked_t = None
+
+    def _terminate(self, entry: CacheEntry) -> Steps[None]:
+        steps = self._owner.pod_sync.terminate(self.pod, entry.status, self._pace)
+        done = yield from _succeeds(steps)
+        self._last_sync_t = self._now()
+        if done:
+            self.phase = "terminated"
+        self._try_again(0 if done else self._jittered())
 
     def _collect(self) -> Steps[None]:
         while not (yield from _succeeds(self._owner.pod_sync.collect(self.pod, self._pace))):
             yield self._owner.retry_ns
         self.phase = "removed"
-        self._process = None
+        self._work = self._process = None
         self._owner.forget(self.pod.uid)
 
+    # -------------------------------------------------------------------------------- helpers
+
     def _pause(self, result: SyncResult) -> int:
-        owner = self._owner
         if result.retry_wall is None:
-            return owner.retry_ns
-        return max(0, result.retry_wall - owner.agenda.clock.wall())
+            return self._jittered()
+        return max(0, result.retry_wall - self._owner.agenda.clock.wall())
+
+    def _jittered(self) -> int:
+        return round(self._owner.retry_ns * (1 + RETRY_JITTER * self._again.random()))
 
     def _try_again(self, delay_ns: int) -> None:
         self._forget_retry()
-        self._retry = self._owner.agenda.after(delay_ns, self.poke)
+        self._retry = self._owner.requeue(delay_ns, self)
 
     def _forget_retry(self) -> None:
         if self._retry is not None:
             self._retry.cancel()
             self._retry = None
 
-    def _now(self) -> dict[str, int]:
+    def _reach(self, what: What, since_t: int) -> None:
+        self._owner.reached(Milestone(what, self.pod.uid, since_t, self._now()))
+
+    def _now(self) -> int:
+        return self._owner.agenda.clock.mono()
+
+    def _both(self) -> dict[str, int]:
         clock = self._owner.agenda.clock
         return {"t": clock.mono(), "wall": clock.wall()}
 

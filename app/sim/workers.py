@@ -10,25 +10,37 @@ Records arrive from within the engine's step. Nothing is done there but to note 
 inputs are fed later, from the agenda, never from within ``on_record``.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 
 import msgspec
 
-from app.engine.inputs import EventsTaken, Input
+from app.engine.inputs import EventsTaken, Input, ReinspectRequested
 from app.engine.records import Lifecycle, Record
-from app.sim.agenda import Agenda
+from app.sim.agenda import Agenda, Appointment
 from app.sim.availability import Availability
 from app.sim.backoff import CrashLoopBackoff
 from app.sim.chance import generator
 from app.sim.flavour import SECOND
+from app.sim.milestones import Milestone
 from app.sim.podcache import PodCacheView
-from app.sim.pods import Ending, PodSpec, container_config, sandbox_config
+from app.sim.pods import (
+    Ending,
+    PodSpec,
+    ProbeKind,
+    Resources,
+    container_config,
+    sandbox_config,
+)
+from app.sim.prober import Prober
 from app.sim.processes import Processes, Witness
 from app.sim.syncpod import PodSync
 from app.sim.timings import Pace, Timings
 from app.sim.worker import PodWorker
 from app.sim.world import World
+
+SYNC_TICK_NS = SECOND
+"""kubelet.go syncTicker: how often the sync loop looks into the pod workers' work queue."""
 
 SYNC_WORTHY = ("ContainerStarted", "ContainerDied", "PodSync")
 
@@ -76,6 +88,12 @@ class PodWorkers:
             timings=settings.timings,
             availability=self.runtime,
         )
+        self.pod_sync.on_resized = self._reinspect
+        self.probes_failed: Counter[ProbeKind] = Counter()
+        """Containers of running pods whose probe has failed for good."""
+        self._prober = Prober(agenda, seed, self._probe_failed)
+        self.on_milestone: list[Callable[[Milestone], None]] = []
+        """Called with everything that the kubelet has got done with a pod."""
         self._channel: deque[Lifecycle] = deque()
         """Events that the sync loop has not taken yet."""
         self._stalled = False
@@ -88,7 +106,7 @@ class PodWorkers:
     def add(self, pod: PodSpec) -> None:
         """A pod was assigned to this node; one that is known already is left alone."""
         if pod.uid not in self._pods:
-            self._pods[pod.uid] = PodWorker(self, pod)
+            self._pods[pod.uid] = PodWorker(self, pod, self.agenda.clock.mono())
             self._pods[pod.uid].poke()
 
     def adopt(self, pod: PodSpec, age_ns: int) -> None:
@@ -102,6 +120,13 @@ class PodWorkers:
             )
             started = self._world.start_container(container.id, born)
             self.processes.begin(started, spec, pod.uid)
+            self._prober.begin(pod.uid, spec, started.id, old=True)
+
+    def resize(self, uid: str, name: str, resources: Resources) -> None:
+        """A container is to have other resources in place; what does not exist is ignored."""
+        worker = self._pods.get(uid)
+        if worker is not None and any(one.name == name for one in worker.pod.containers):
+            worker.wants(name, resources)
 
     def delete(self, uid: str) -> None:
         """The pod is to go; an unknown one is ignored."""
@@ -116,13 +141,12 @@ class PodWorkers:
         container_id = self._running(uid, name)
         return container_id is not None and self.processes.end(container_id, ending)
 
-    def fail_probe(self, uid: str, names: tuple[str, ...]) -> None:
-        """Liveness probes of running containers fail."""
-        worker = self._pods.get(uid)
+    def fail_probe(self, uid: str, names: tuple[str, ...], probe: ProbeKind = "liveness") -> None:
+        """Probes of running containers fail."""
         for name in names:
             container_id = self._running(uid, name)
-            if worker is not None and container_id is not None:
-                worker.probe_failed(container_id)
+            if container_id is not None:
+                self._probe_failed(uid, container_id, probe)
 
     # ------------------------------------------------------------------------ the records
 
@@ -151,6 +175,23 @@ class PodWorkers:
         worker = self._pods.get(uid)
         if worker is not None:
             worker.poke()
+
+    # ------------------------------------------------------------------- what workers need
+
+    def requeue(self, delay_ns: int, worker: PodWorker) -> Appointment:
+        """Poke this worker when the sync loop looks into the work queue after so long."""
+        due = self.agenda.clock.mono() + delay_ns
+        return self.agenda.at(-(-due // SYNC_TICK_NS) * SYNC_TICK_NS, worker.poke)
+
+    def started(self, pod: PodSpec, name: str, container_id: str) -> None:
+        """A container of this pod was started: it is probed from now on."""
+        spec = next(one for one in pod.containers if one.name == name)
+        self._prober.begin(pod.uid, spec, container_id)
+
+    def reached(self, milestone: Milestone) -> None:
+        """The kubelet has got somewhere with a pod."""
+        for call in self.on_milestone:
+            call(milestone)
 
     def forget(self, uid: str) -> None:
         """A worker has removed its pod."""
@@ -207,6 +248,17 @@ class PodWorkers:
         if len(dead) > 1:
             pace = Pace(generator(self.seed, "clean up", container_id))
             self.agenda.start(self.pod_sync.remove(tuple(dead[1:]), pace))
+
+    def _reinspect(self, uid: str) -> None:
+        clock = self.agenda.clock
+        self.feed(ReinspectRequested(t=clock.mono(), wall=clock.wall(), uid=uid))
+
+    def _probe_failed(self, uid: str, container_id: str, probe: ProbeKind) -> None:
+        """Whichever probe it is, the next SyncPod kills the container."""
+        worker = self._pods.get(uid)
+        if worker is not None and self._world.is_running(container_id):
+            self.probes_failed[probe] += 1
+            worker.probe_failed(container_id)
 
     def _running(self, uid: str, name: str) -> str | None:
         return next(

@@ -8,12 +8,21 @@ from app.sim.agenda import Agenda, VirtualClock, play
 from app.sim.chance import generator
 from app.sim.flavour import SECOND
 from app.sim.performance import Performance
-from app.sim.pods import ERROR, PodSpec
-from app.sim.script import Action, AddPod, DeletePod, EndContainer, FailProbe, Script
+from app.sim.pods import ERROR, PodSpec, Resources
+from app.sim.script import (
+    Action,
+    AddPod,
+    DeletePod,
+    EndContainer,
+    FailProbe,
+    ResizeInPlace,
+    Script,
+)
 from app.sim.workers import PodWorkers
 from app.sim.world import World
 from tests.sim.orders import order
 from tests.sim.plan import Plan
+from tests.sim.virtual import VirtualNode
 
 
 class Bench:
@@ -69,17 +78,21 @@ def test_ending_what_has_not_begun_is_no_error() -> None:
 
 
 def test_every_kind_of_action_is_carried_out() -> None:
-    bench = Bench(order("web"), order("db"))
-    bench.performance.set_the_stage()
-    act = bench.performance.act
+    node = VirtualNode(workloads=(Plan((order("web"), order("db")), ()),))
+    node.run(3)
+    act = node.performance.act
     act(AddPod(order("new")))
+    act(ResizeInPlace("uid-web", "app", Resources(500, 256)))
     act(EndContainer("uid-web", "app", ERROR))
-    act(FailProbe("uid-db", ("app",)))
+    act(FailProbe("uid-db", ("app",), "startup"))
     act(DeletePod("uid-db"))
-    bench.run(60 * SECOND)
-    assert bench.names() == {"web", "new"}
-    (app,) = bench.world.pod_containers("uid-web")
-    assert (app.state, app.reason) == ("exited", "Error")
+    node.run(60)
+    assert {pod.name for pod in node.workers.pods} == {"web", "new"}
+    assert node.workers.probes_failed == {"startup": 1}
+    states = {one.config.attempt: one.reason for one in node.world.pod_containers("uid-web")}
+    assert states == {0: "Error", 1: ""}
+    web = next(pod for pod in node.workers.pods if pod.name == "web")
+    assert web.containers[0].resources == Resources(500, 256)
 
 
 def test_an_action_that_nobody_knows_is_a_mistake() -> None:

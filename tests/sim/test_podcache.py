@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from app.engine.model import ContainerStatus
 from app.engine.records import (
+    CacheTimeMoved,
+    ContainerEventSeen,
     PodCached,
     PodSeen,
     PodUncached,
@@ -103,3 +106,44 @@ def test_a_pod_is_new_as_soon_as_it_is_cached_before_the_relist_ends(cache: PodC
 def test_other_records_say_nothing_about_the_cache(cache: PodCacheView) -> None:
     assert cache.on_record(PodSeen(t=1, wall=1, uid="u1", name="web", namespace="shop")) is None
     assert not cache.newer_than("u1", None)
+
+
+def told(t: int, ago: int) -> ContainerEventSeen:
+    """An event received at ``t``, made so long before."""
+    return ContainerEventSeen(
+        t=t,
+        wall=10**9 + t,
+        event=1,
+        type="started",
+        uid="u1",
+        container_id="c1",
+        container_name="app",
+        is_sandbox=False,
+        created_at=10**9 + t - ago,
+        latency_ns=ago,
+        backlog=False,
+        request=None,
+    )
+
+
+def test_an_event_that_is_believed_is_as_new_as_the_runtime_says(cache: PodCacheView) -> None:
+    cache.on_record(finished(10))
+    cache.on_record(told(100, ago=30))
+    believed = msgspec.structs.replace(cached("u1"), t=100, relist=0)
+    assert cache.on_record(believed) == "u1"
+    assert cache.newer_than("u1", 70)
+    assert not cache.newer_than("u1", 71)
+    assert cache.get("u1").read_t == 70
+    # Whoever waits for more is let go by the ticker, with what there is.
+    assert cache.on_record(CacheTimeMoved(t=150, wall=0)) == ""
+    assert cache.newer_than("u1", 150)
+    assert cache.get("u1").read_t == 70
+
+
+def test_what_a_relist_cached_was_read_when_it_was_cached(cache: PodCacheView) -> None:
+    cache.on_record(finished(10))
+    cache.on_record(started(20))
+    cache.on_record(msgspec.structs.replace(cached("u1"), t=25))
+    assert cache.newer_than("u1", 20)
+    assert not cache.newer_than("u1", 21)
+    assert cache.get("u1").read_t == 25

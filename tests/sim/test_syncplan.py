@@ -135,3 +135,29 @@ def test_a_pod_is_done_when_all_of_it_is() -> None:
 def test_a_done_pod_is_done_even_when_its_sandbox_is_dead() -> None:
     known = status(was("app", "exited", 1), sandbox="notready")
     assert plan_sync(pod("Never"), known, ()) == SyncPlan(terminal=True)
+
+
+# ------------------------------------------------------------ a probe that fails, another size
+
+
+def test_a_pod_of_which_nothing_is_to_run_on_is_killed_as_a_whole() -> None:
+    sick = plan_sync(pod("Never"), status(was("app", "running")), {"app-0"})
+    assert (sick.kill_pod, sick.kill, sick.start) == (True, ("app-0",), ())
+    beside = plan_sync(
+        pod("Never", "app", "side"),
+        status(was("app", "running"), was("side", "running")),
+        {"app-0"},
+    )
+    assert (beside.kill_pod, beside.kill, beside.start) == (False, ("app-0",), ())
+
+
+def test_what_runs_is_resized_in_place_and_what_does_not_starts_with_its_size() -> None:
+    plan = plan_sync(
+        pod("Always", "app", "side", "sick"),
+        status(was("app", "running"), was("side", "exited"), was("sick", "running")),
+        {"sick-0"},
+        {"app", "side", "sick"},
+    )
+    assert plan.resize == (("app", "app-0"),)
+    assert plan.kill == ("sick-0",)
+    assert [name for name, *_ in starts(plan)] == ["side", "sick"]

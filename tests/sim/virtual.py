@@ -12,6 +12,7 @@ from app.engine.settings import EngineSettings
 from app.sim.faults import StreamRefused
 from app.sim.flavour import MS
 from app.sim.latency import Latencies
+from app.sim.milestones import Milestone
 from app.sim.objects import RuntimeEvent
 from app.sim.scenario import Scenario
 from app.sim.script import Workload
@@ -69,6 +70,9 @@ class VirtualNode(VirtualSession):
             to_engine(happened)
 
         self.workers.feed = feed
+        self.milestones: list[Milestone] = []
+        """What the kubelet has got done."""
+        self.workers.on_milestone.append(self.milestones.append)
         if not stream:
             self.plan.begin(StreamRefused(at=Ns(0)))
         self.start()
