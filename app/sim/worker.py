@@ -226,8 +226,10 @@ class PodWorker:
         self._syncing = True
         owner.feed(SyncStarted(**self._both(), uid=self.pod.uid))
         try:
-            # One that waited while its pod was deleted was cancelled before it began.
-            if not self.deleted:
+            if self.deleted:
+                # It waited while its pod was deleted, so it is cancelled before it does anything.
+                yield self._pace.of(owner.pod_sync.timings.look)
+            else:
                 self._see(entry)
                 result = yield from owner.pod_sync.sync(
                     SyncOrder(self.pod, entry.status, unhealthy, self._sizes, self._pace)

@@ -196,8 +196,9 @@ def test_a_pod_that_is_deleted_while_its_worker_waits_is_synced_and_waits_again(
     assert (phase(worker), syncs(node)) == ("syncing", 1)
     node.run(8)
     began, ended = node.of(SyncBegan)[1], node.of(SyncFinished)[1]
-    # It was cancelled before it came, so it takes no time and does nothing.
-    assert (ended.t - began.t, ended.did_work, ended.failed) == (0, False, True)
+    # It was cancelled before it came, so it only looks.
+    assert ended.t - began.t < 10 * MS
+    assert (ended.did_work, ended.failed) == (False, True)
     assert len(reached(node, "waited")) == 3
     assert len(reached(node, "deleted")) == 1
     assert phase(worker) == "removed"
