@@ -23,6 +23,8 @@ class Availability:
 
     def __init__(self, agenda: Agenda) -> None:
         self.state: Literal["up", "down", "frozen"] = "up"
+        self.starts = 0
+        """How often it has come back."""
         self._agenda = agenda
         self._changed = agenda.signal()
 
@@ -44,6 +46,7 @@ class Availability:
     def start(self) -> None:
         """The process is there again."""
         if self.state == "down":
+            self.starts += 1
             self._become("up")
 
     def on_change(self, call: Callable[[], object]) -> None:

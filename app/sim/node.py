@@ -17,6 +17,7 @@ from app.clock import Clock
 from app.engine.inputs import Input
 from app.engine.records import Record
 from app.sim.agenda import Agenda
+from app.sim.changes import Changes
 from app.sim.events import EventHub
 from app.sim.faultplan import ActiveFault, FaultPlan, in_words
 from app.sim.hand import Hand
@@ -125,8 +126,21 @@ class SimNode:
         """Presses on this node, from the task that ``run`` runs in."""
         self._hub.way = ShapedWay(self._agenda, self.plan, self._hub)
         faults = CallFaults(self._agenda, self.world, self.plan, runtime)
+        changes = Changes(
+            self._agenda,
+            self.world,
+            self.workers.processes,
+            self._hub,
+            seed=self.seed,
+            timings=scenario.workers.timings,
+        )
         self._server = CriServer(
-            self.world, self._hub, latency=faults.before, fault=faults.fault, lag=faults.after
+            self.world,
+            self._hub,
+            changes=changes,
+            latency=faults.before,
+            fault=faults.fault,
+            lag=faults.after,
         )
 
     def on_record(self, record: Record) -> None:

@@ -54,6 +54,8 @@ class _Running:
         self.dead = False
         self.last: tuple[Ending, int] | None = None
         """How and when (wall ns) it ended, once it has."""
+        self.starts = 0
+        """How often the runtime had come back by then."""
 
 
 class Processes:
@@ -123,6 +125,12 @@ class Processes:
                 self._end_in(grace_ns, container_id, process, KILLED)
         return process.ended
 
+    def end_pause(self, sandbox_id: str) -> None:
+        """A sandbox's own process is killed; the runtime notices as it does of containers."""
+        lag = self._world.rules.draw_exit_lag(generator(self._seed, "pause process", sandbox_id))
+        starts = self._availability.starts
+        self._agenda.after(lag, lambda: self._notice_pause(sandbox_id, starts))
+
     def vanish(self, container_id: str) -> None:
         """The process is ended in such a way that the runtime does not tell of it."""
         process = self._running.get(container_id)
@@ -161,6 +169,10 @@ class Processes:
         rules = self._world.rules
         finished_at = self._agenda.clock.wall() + rules.draw_finished_off(process.rng)
         process.last = ending, finished_at
+        if self._availability.state == "down":
+            # It is the first thing that the runtime finds when it is back.
+            self._notice(container_id, process, ending, finished_at)
+            return
         self._agenda.after(
             rules.draw_exit_lag(process.rng),
             lambda: self._look(container_id, process, ending, finished_at),
@@ -171,6 +183,7 @@ class Processes:
         if process.next_end is not None:
             process.next_end.cancel()
         process.dead = True
+        process.starts = self._availability.starts
         self.unnoticed += 1
         self._witness.ended(container_id, self._agenda.clock.mono())
 
@@ -201,8 +214,11 @@ class Processes:
             return
         if state == "down":
             self._availability.on_change(
-                lambda: self._overlook(container_id, process, ending, finished_at)
+                lambda: self._notice(container_id, process, ending, finished_at)
             )
+            return
+        if process.starts != self._availability.starts:
+            self._overlook(container_id, process, ending, finished_at)
             return
         # The runtime may have killed and removed it by another way meanwhile.
         if self._world.owes_end(container_id):
@@ -219,8 +235,6 @@ class Processes:
         self, container_id: str, process: _Running, ending: Ending, finished_at: int
     ) -> None:
         """The runtime is back and finds that the process is gone."""
-        if self._running.get(container_id) is not process:
-            return
         if self._world.is_running(container_id):
             self._world.overlook_exit(
                 container_id,
@@ -230,6 +244,14 @@ class Processes:
                 self._agenda.clock.wall(),
             )
         self._done(container_id, process)
+
+    def _notice_pause(self, sandbox_id: str, starts: int) -> None:
+        if self._availability.state != "up":
+            self._availability.on_change(lambda: self._notice_pause(sandbox_id, starts))
+        elif starts != self._availability.starts:
+            self._world.overlook_sandbox_exit(sandbox_id)
+        elif self._world.look_up(sandbox_id) is not None:
+            self._world.exit_sandbox(sandbox_id, self._agenda.clock.wall())
 
     def _done(self, container_id: str, process: _Running) -> None:
         del self._running[container_id]

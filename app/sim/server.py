@@ -1,7 +1,7 @@
 """The simulated runtime's CRI server: what a client sees, over gRPC on a unix socket.
 
-Serves ``/runtime.v1.RuntimeService/`` with the RPCs that read; those that change a node are
-UNIMPLEMENTED, since the only kubelet here is the simulated one. Any CRI client may connect.
+Serves ``/runtime.v1.RuntimeService/``: the RPCs that read, and those that change the node
+(``changes.py``). Any CRI client may connect.
 
 Three hooks are the seam for slow and failing runtimes: ``latency`` is awaited before a call is
 answered (or a stream opened), ``fault`` may name the error that it ends with instead, and ``lag``
@@ -20,11 +20,22 @@ from google.protobuf.message import Message
 from app.cri.pb import cri_pb2 as pb
 from app.errors import EndpointError
 from app.sim import messages
+from app.sim.availability import UnavailableError
+from app.sim.changes import Changes, InvalidError
 from app.sim.events import EventHub, OverrunError, StreamEndedError
 from app.sim.objects import ContainerFilter, ContainerState, SandboxFilter, SandboxState
-from app.sim.world import NotFoundError, World
+from app.sim.world import NotFoundError, World, WorldError
 
 SERVICE = "runtime.v1.RuntimeService"
+
+Code = grpc.StatusCode
+REFUSES: dict[type[WorldError], Code] = {
+    NotFoundError: Code.NOT_FOUND,
+    InvalidError: Code.INVALID_ARGUMENT,
+    UnavailableError: Code.UNAVAILABLE,
+}
+"""What a client is told when a call that changes the node is refused; UNKNOWN for anything else, as
+containerd and CRI-O do."""
 
 LONGEST_PATH = 107
 """Bytes of a unix socket's path (Linux sun_path)."""
@@ -64,6 +75,8 @@ Failing = Callable[[str, str], Fault | None]
 class CriServer:
     """Serves one world on one socket; may be started again after it was stopped.
 
+    ``changes``: None serves none of the calls that change the node.
+
     ``latency``, ``fault`` and ``lag`` take the CRI method's name, such as ``ListPodSandbox``, and
     the id of the sandbox or container that is asked for (empty: of none).
     """
@@ -73,12 +86,14 @@ class CriServer:
         world: World,
         hub: EventHub,
         *,
+        changes: Changes | None = None,
         latency: Latency = no_latency,
         fault: Failing = no_fault,
         lag: Latency = no_latency,
     ) -> None:
         self._world = world
         self._hub = hub
+        self._changes = changes
         self._latency = latency
         self._fault = fault
         self._lag = lag
@@ -114,6 +129,8 @@ class CriServer:
             server, self._server = self._server, None
             # gRPC cancels the calls but not the coroutines that answer them.
             self._hub.end_all(self._hub.gone)
+            if self._changes is not None:
+                self._changes.abandon()
             await server.stop(None)
 
     # -------------------------------------------------------------------- the calls
@@ -213,7 +230,27 @@ class CriServer:
                 request_deserializer=request_type.FromString,
                 response_serializer=_serialize,
             )
+        for method, change in (self._changes.calls if self._changes else {}).items():
+            handlers[method] = grpc.unary_unary_rpc_method_handler(
+                self._changing(method, change.answer),
+                request_deserializer=change.request.FromString,
+                response_serializer=_serialize,
+            )
         return handlers
+
+    def _changing(
+        self, method: str, answer: Callable[[Any], Awaitable[Message]]
+    ) -> Callable[[Any, Context], Awaitable[Message]]:
+        async def call(request: Any, context: Context) -> Message:
+            await self._before(method, "", context)
+            try:
+                made = await answer(request)
+                await self._lag(method, "")
+                return made
+            except WorldError as error:
+                await context.abort(REFUSES.get(type(error), Code.UNKNOWN), str(error))
+
+        return call
 
     def _answering(
         self, method: str, answer: Callable[[Any], Message]

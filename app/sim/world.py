@@ -260,6 +260,13 @@ class World:
             return sandbox
         return self._change_sandbox(msgspec.structs.replace(sandbox, state="notready"), now)
 
+    def overlook_sandbox_exit(self, sandbox_id: str) -> None:
+        """The pause process ended while the runtime was down: not ready, and **no** event."""
+        sandbox = self._sandboxes.get(sandbox_id)
+        if sandbox is not None and sandbox.state == "ready":
+            self._sandboxes[sandbox_id] = msgspec.structs.replace(sandbox, state="notready")
+            self._touch(sandbox_id)
+
     def stop_sandbox(self, sandbox_id: str, now: int) -> Sandbox:
         """StopPodSandbox, which also tears the network down; done twice it is no error.
 
@@ -374,6 +381,10 @@ class World:
             for sandbox_id in self._pods.get(uid, ())
             for container_id in self._inside[sandbox_id]
         ]
+
+    def inside(self, sandbox_id: str) -> tuple[Container, ...]:
+        """The containers of one sandbox, oldest first; not a runtime's call."""
+        return tuple(self._containers[one] for one in self._inside.get(sandbox_id, ()))
 
     def look_up(self, item_id: str) -> Sandbox | Container | None:
         """The sandbox or container of exactly this id; not a runtime's call."""
