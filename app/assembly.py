@@ -37,6 +37,8 @@ from app.settings import SECOND, Settings
 from app.sim.hand import Hand
 from app.sim.library import load
 from app.sim.node import SimNode
+from app.sim.scenario import Scenario
+from app.stage.stage import Stage
 from app.supervisor import Supervisor
 from app.terminal import announce, plain, remark, unwritable
 from app.web.faults import at_work
@@ -112,6 +114,8 @@ async def demo(settings: Settings, supervisor: Supervisor) -> None:
                 tell=parts.note,
                 endless=not settings.scenario,
             )
+            parts.stage = Stage([scenario])
+            parts.plays = _link(parts.stage, scenario, settings, node.seed)
             parts.journal.subscribe(node.on_record)
             supervisor.add("simulated node", lambda: node.run(path, parts.feed, ready))
 
@@ -122,7 +126,20 @@ async def demo(settings: Settings, supervisor: Supervisor) -> None:
                 title = f"{DEMO_TITLE}{played}, seed {node.seed}"
                 parts.begin(Subject(title, True, address, DEMO_REASON), first, node.hand)
 
-            await parts.run(begin)
+            try:
+                await parts.run(begin)
+            finally:
+                parts.stage.close()
+
+
+def _link(stage: Stage, scenario: Scenario, settings: Settings, seed: int) -> str:
+    """The query of the run of what the node plays; empty for a file that is called like a scenario
+    that comes with plegscope, as a link would open that one."""
+    shipped = settings.scenario in ("", scenario.name)
+    if not shipped and stage.lookup(scenario.name) is not scenario:
+        return ""
+    pairs = [("scenario", scenario.name), ("seed", str(seed)), ("profile", settings.profile)]
+    return stage.spec([*pairs, ("runtime", settings.runtime_like)]).query()
 
 
 class Parts:
@@ -147,6 +164,10 @@ class Parts:
         self._writer: JsonlWriter | None = None
         self._driver: Driver | None = None
         self.journal = Journal()
+        self.stage: Stage | None = None
+        """Plays runs ahead; of a simulated node only."""
+        self.plays = ""
+        """The query of the run of what the node plays."""
 
     async def probe(self, address: str) -> Probe:
         """Ask who is there.
@@ -229,7 +250,9 @@ class Parts:
 
     def _serve(self, session: Session, first: Probe, hand: Hand | None) -> None:
         supervisor = self._supervisor
-        dashboard = Dashboard(self._settings, session, self.journal, desk=hand)
+        dashboard = Dashboard(
+            self._settings, session, self.journal, desk=hand, stage=self.stage, plays=self.plays
+        )
         supervisor.add("hub", dashboard.run_hub)
         supervisor.add("web server", lambda: dashboard.run_server(supervisor.stop))
         announce(_greeting(session, first, dashboard.address))

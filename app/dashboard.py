@@ -23,11 +23,14 @@ from app.metrics.runtime import RuntimeCalls
 from app.resources import static_dir, templates_dir
 from app.session import Calls, Subject
 from app.settings import Settings
+from app.web import runs
 from app.web.access import Access, access, is_loopback, new_token
 from app.web.app import create_app
 from app.web.desk import Desk
 from app.web.guard import Guard
-from app.web.pages import PageData, Pages
+from app.web.pages import PageData, Pages, StageLink
+from app.web.part import Part
+from app.web.runs import StageLike
 from app.web.server import listen, serve
 
 POD_STORY = 2000
@@ -54,7 +57,8 @@ class Shown(Protocol):
 class Dashboard:
     """Listens from the moment it is made; serves in ``run``.
 
-    ``desk``: where faults are pressed, on a simulated node.
+    ``desk``: where faults are pressed, on a simulated node. ``stage``: plays runs ahead; ``plays``:
+    the query of the run of what the node plays, if a link can open it.
     The demo on loopback shows nothing of anybody's, so it needs no token; everything else does.
 
     Raises:
@@ -69,8 +73,12 @@ class Dashboard:
         limits: Limits | None = None,
         *,
         desk: Desk | None = None,
+        stage: StageLike | None = None,
+        plays: str = "",
     ) -> None:
         self._settings = settings
+        self._stage = stage
+        self._plays = plays
         self._desk = desk
         self._session = session
         self._journal = journal
@@ -120,6 +128,8 @@ class Dashboard:
         data = PageData(
             state=self._session.state, pods=self._pods.rows, pod_records=self._pod_records
         )
+        link = None if self._stage is None else StageLink(self._plays)
+        pages = Pages(templates_dir(), data, version=__version__, stage=link)
         return create_app(
             hub=self._hub,
             journal=self._journal,
@@ -128,10 +138,16 @@ class Dashboard:
             metrics=self._metrics.render,
             access=self._access,
             version=__version__,
-            pages=Pages(templates_dir(), data, version=__version__),
+            pages=pages,
             static=static_dir(),
             desk=self._desk,
+            parts=self._parts(pages),
         )
+
+    def _parts(self, pages: Pages) -> tuple[Part, ...]:
+        if self._stage is None:
+            return (runs.nowhere(pages),)
+        return runs.api(self._stage), runs.pages(self._stage, pages)
 
     def _pod_records(self, uid: str) -> tuple[AnyRecord, ...]:
         return newest_about(self._journal, uid, POD_STORY)

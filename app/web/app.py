@@ -1,6 +1,6 @@
 """The application: everything that is served, put together from what it is given. No globals."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
+from app.errors import StageBusy, StageError, StageUnknown
 from app.hub.hub import Hub
 from app.hub.wire import SessionState
 from app.journal.journal import Journal
@@ -22,7 +23,8 @@ from app.web.desk import Desk
 from app.web.guard import MISTAKE, Guard
 from app.web.live import serve_viewer
 from app.web.openapi import describe
-from app.web.refusal import refuse
+from app.web.part import Part
+from app.web.refusal import Json, Problem, refuse, wants_page
 
 API_DOCUMENT = "/api/v1/openapi.json"
 
@@ -45,6 +47,10 @@ class Pages(Protocol):
         """A page for an HTTP status."""
         ...
 
+    def refused(self, status: int, sentence: str) -> Response:
+        """A page that says why a link cannot be followed."""
+        ...
+
 
 def create_app(
     *,
@@ -58,6 +64,7 @@ def create_app(
     pages: Pages | None = None,
     static: Path | None = None,
     desk: Desk | None = None,
+    parts: Sequence[Part] = (),
 ) -> Guard:
     """The guarded application.
 
@@ -72,6 +79,7 @@ def create_app(
         pages: documents and error pages; without them errors are JSON.
         static: directory served below ``/static``.
         desk: where faults are pressed on a simulated node; None for any other.
+        parts: what else is served.
     """
     app = FastAPI(
         title="plegscope",
@@ -93,6 +101,9 @@ def create_app(
         answers |= faults.ANSWERS
         app.include_router(faults.router(desk, state, faults.Allowance()))
     app.add_exception_handler(faults.Refused, faults.refused)
+    for part in parts:
+        app.include_router(part.router)
+        answers |= part.answers
     asked = () if desk is None else (faults.PressOrder,)
     app.openapi = describe(app, answers, asked)  # type: ignore[method-assign] # FastAPI's documented way
 
@@ -108,6 +119,7 @@ def create_app(
         app.mount("/static", files, name="static")
     page = None if pages is None else pages.error
     _answer_errors(app, page)
+    _answer_links(app, pages)
     return Guard(app, access, page, () if desk is None else faults.PATHS)
 
 
@@ -127,6 +139,17 @@ def _answer_errors(app: FastAPI, page: Callable[[int], Response] | None) -> None
     async def mistaken(request: Request, _error: Exception) -> Response:
         # The guard logs it.
         return refuse(request.scope, 500, MISTAKE, page)
+
+
+def _answer_links(app: FastAPI, pages: Pages | None) -> None:
+    @app.exception_handler(StageError)
+    async def unplayable(request: Request, error: Exception) -> Response:
+        status = 404 if isinstance(error, StageUnknown) else 422
+        if isinstance(error, StageBusy):
+            status = 503
+        if pages is not None and wants_page(request.scope):
+            return pages.refused(status, str(error))
+        return Json(Problem(str(error)), status)
 
 
 def explain(error: RequestValidationError) -> str:

@@ -91,6 +91,14 @@ class PageData:
     pod_records: Callable[[str], Sequence[AnyRecord]]
 
 
+@dataclasses.dataclass(frozen=True)
+class StageLink:
+    """There is a stage for runs. ``query``: of the run of what the node plays; empty if it plays
+    something that cannot be opened by a link."""
+
+    query: str
+
+
 class Pages:
     """Renders the pages.
 
@@ -99,10 +107,17 @@ class Pages:
         data: where the facts come from.
         version: plegscope's version; busts the browser's cache of ``/static``.
         stream_path: path of the WebSocket.
+        stage: the run of what the node plays; None where there is no stage for runs.
     """
 
     def __init__(
-        self, templates: Path, data: PageData, *, version: str, stream_path: str = "/ws"
+        self,
+        templates: Path,
+        data: PageData,
+        *,
+        version: str,
+        stream_path: str = "/ws",
+        stage: StageLink | None = None,
     ) -> None:
         self._data = data
         self._env = jinja2.Environment(
@@ -120,7 +135,7 @@ class Pages:
             pod_path=pod_path,
             first_seen=first_seen,
         )
-        self._env.globals.update(version=version, stream_path=stream_path)
+        self._env.globals.update(version=version, stream_path=stream_path, stage=stage)
 
     def router(self) -> APIRouter:
         """The page routes: ``/``, ``/pods``, ``/pods/{uid}``, ``/about``, ``/help``."""
@@ -182,6 +197,10 @@ class Pages:
         return self.page(
             "error.html", partial=False, code=status, status=status, heading=heading, text=text
         )
+
+    def refused(self, status: int, sentence: str) -> HTMLResponse:
+        """Why a link cannot be followed: a sentence that ends with what to do."""
+        return self.page("unplayable.html", partial=False, status=status, sentence=sentence)
 
     def page(
         self, name: str, *, partial: bool, status: int = 200, **context: object

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from app.metrics.own import Figures
 from app.web.access import Access, access
 from app.web.app import Pages, create_app
 from app.web.desk import Desk
+from app.web.part import Part
 from app.web.server import listen, serve
 from tests.build import SESSION, engine_state, note, session_state
 
@@ -97,6 +98,7 @@ class Site:
         pages: Pages | None,
         static: Path | None,
         desk: Desk | None = None,
+        parts: Sequence[Part] = (),
     ) -> ASGIApp:
         """The guarded application."""
         return create_app(
@@ -110,6 +112,7 @@ class Site:
             pages=pages,
             static=static,
             desk=desk,
+            parts=parts,
         )
 
     def client(self, **options: Any) -> httpx.AsyncClient:
@@ -163,13 +166,18 @@ class Site:
 
 
 def standing(
-    *, token: str | None = TOKEN, capacity: int = 100_000, desk: Desk | None = None
+    *,
+    token: str | None = TOKEN,
+    capacity: int = 100_000,
+    desk: Desk | None = None,
+    pages: Pages | None = None,
+    parts: Sequence[Part] = (),
 ) -> Site:
     """The same application without a server: its clients call it directly, which is quicker."""
     site = Site(QUICK, capacity, token)
     site.port = 7780
     rules = access("127.0.0.1", site.port, token=token)
-    site.transport = httpx.ASGITransport(site.app(rules, None, None, desk))
+    site.transport = httpx.ASGITransport(site.app(rules, pages, None, desk, parts))
     return site
 
 

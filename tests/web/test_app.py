@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from fastapi import APIRouter
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from tests.web.site import Site, serving
@@ -30,6 +30,9 @@ class Papers:
             raise RuntimeError("secret detail")
 
         return router
+
+    def refused(self, status: int, sentence: str) -> Response:
+        return PlainTextResponse(sentence, status)
 
     def error(self, status: int) -> Response:
         return HTMLResponse(f"<h1>page {status}</h1>", status)
