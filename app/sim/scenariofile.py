@@ -29,7 +29,7 @@ class EnginePart(Part, frozen=True, kw_only=True):
     period: Ns = seconds(1)
     threshold: Ns = seconds(180)
     queue: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 200
-    event_channel: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
+    event_channel: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 1000
     backoff_cap: Ns = seconds(60)
     healthy_after: Ns = seconds(60)
 

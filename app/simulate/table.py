@@ -13,6 +13,8 @@ from app.sim.units import shown
 WIDTH = 96
 MOST_LINES = 20
 """Differences shown one by one."""
+LONGEST_STATE = 24
+"""Characters of a state in a difference, of which there are two in a line."""
 
 EVENT_TYPES = ("ContainerStarted", "ContainerDied", "ContainerRemoved", "PodSync")
 
@@ -154,12 +156,16 @@ def _faults(summary: Summary) -> list[str]:
 def _differences(difference: Sequence[Difference], number: int) -> list[str]:
     rows: list[Row] = [("in the", "pod", "container or sandbox", "runtime", "shadow")]
     rows += [
-        (one.where, one.uid[:13], one.item[:13] or "-", one.runtime, one.shadow)
+        (one.where, one.uid[:13], one.item[:13] or "-", _short(one.runtime), _short(one.shadow))
         for one in difference[:MOST_LINES]
     ]
     lines = _aligned(rows, left=5)
     more = number - len(difference[:MOST_LINES])
     return [*lines, f"  and {more} more"] if more else lines
+
+
+def _short(state: str) -> str:
+    return state if len(state) <= LONGEST_STATE else f"{state[: LONGEST_STATE - 1]}…"
 
 
 def _aligned(rows: Sequence[Row], left: int = 1) -> list[str]:

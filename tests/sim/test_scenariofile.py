@@ -20,7 +20,12 @@ def read(text: str) -> Scenario:
 
 def test_a_title_and_what_it_shows_are_enough() -> None:
     assert read("") == Scenario(
-        name="mine", title="A title", shows="Something.", seed=7, duration_ns=120 * 10**9
+        name="mine",
+        title="A title",
+        shows="Something.",
+        seed=7,
+        duration_ns=120 * 10**9,
+        engine=EngineSettings(event_channel=1000),
     )
 
 
