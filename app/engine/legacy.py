@@ -31,9 +31,6 @@ from app.engine.transitions import Change
 CACHE_TIME = "cache_time"
 """Name of the timer that moves the cache's global time."""
 
-TICK_NS = 2_000_000_000
-"""evented.go: the cache's global time moves every 2 s (5 s before kubernetes #124297)."""
-
 _TOLD: dict[str, tuple[State, State]] = {
     "started": ("non-existent", "running"),
     "stopped": ("running", "exited"),
@@ -96,7 +93,7 @@ class LegacyEvents:
         self._out.want(CancelWake(timer=CACHE_TIME))
 
     def tick(self, token: int) -> None:
-        """Two seconds have passed: waiters are told that the cache is this fresh."""
+        """A tick has passed: waiters are told that the cache is this fresh."""
         if token == self._token and self._trusting:
             out = self._out
             self._generic.cache.advance(out.t)
@@ -227,4 +224,5 @@ class LegacyEvents:
 
     def _wake(self) -> None:
         self._token += 1
-        self._out.want(WakeAt(timer=CACHE_TIME, token=self._token, at=self._out.t + TICK_NS))
+        at = self._out.t + self._settings.cache_tick_ns
+        self._out.want(WakeAt(timer=CACHE_TIME, token=self._token, at=at))

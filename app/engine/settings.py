@@ -19,6 +19,10 @@ class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
     queue_capacity: int = 200
     event_channel: int | None = None
     """Slots of the lifecycle event channel; None: somebody always takes events at once."""
+    cache_tick_ns: int = 2 * SECOND
+    """How often the pod cache's time moves without a relist (``legacy``; evented.go
+    globalCacheUpdatePeriod): 2 s in its last releases, 5 s before, when kubernetes#124704 and
+    #127865 were reported."""
     health_poll_ns: int = SECOND
     """How often health is asked for; the kubelet's sync loop does so every second or two."""
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -22,6 +22,7 @@ from app.sim.durations import Durations, Spread
 from app.sim.faultplan import FaultTally
 from app.sim.flavour import SECOND
 from app.sim.ledger import Detection
+from app.sim.milestones import Milestone, What
 from app.sim.virtual import VirtualSession
 
 MOST_DIFFERENCES = 100
@@ -78,6 +79,22 @@ class Syncs(msgspec.Struct, frozen=True, kw_only=True):
     took: Spread
 
 
+class KubeletTimes(msgspec.Struct, frozen=True, kw_only=True):
+    """How long people and pod workers waited for the kubelet (``milestones.py``).
+
+    ``running``: from a new pod's coming to a SyncPod that saw it run. ``resized``: from the wish to
+    a SyncPod that saw the resize hold. ``deleted``: from the deletion to SyncTerminatedPod's end.
+    ``waited``: a worker's waits for a fresh cache entry, those that took any time.
+    ``probes_failed``: containers whose probe failed for good, by probe.
+    """
+
+    running: Spread
+    resized: Spread
+    deleted: Spread
+    waited: Spread
+    probes_failed: dict[str, int]
+
+
 class Summary(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="summary"):
     """The whole session. Durations in ns; everything in it follows from what was played.
 
@@ -103,6 +120,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="
     stream: StreamSummary
     unhealthy: InState
     syncs: Syncs
+    kubelet: KubeletTimes
     calls: dict[str, int]
     calls_failed: int
     faults: tuple[FaultTally, ...]
@@ -143,6 +161,7 @@ class Account:
         self._sick_ns = 0
         self._syncs: Counter[str] = Counter()
         self._sync_took = Durations()
+        self._reached = {what: Durations() for what in get_args(What)}
         self._readers: dict[type[Record], Callable[[Any], None]] = {
             Lifecycle: self._on_lifecycle,
             RequestMade: self._on_request,
@@ -153,6 +172,7 @@ class Account:
             SyncFinished: self._on_sync,
         }
         session.listeners.append(self.on_record)
+        session.workers.on_milestone.append(self._on_milestone)
 
     def on_record(self, record: Record) -> None:
         """Count one record."""
@@ -219,6 +239,10 @@ class Account:
                 failed=self._syncs["failed"],
                 took=self._sync_took.spread(),
             ),
+            kubelet=KubeletTimes(
+                **{what: took.spread() for what, took in self._reached.items()},
+                probes_failed=dict(sorted(session.workers.probes_failed.items())),
+            ),
             calls=dict(sorted(session.runtime.calls.items())),
             calls_failed=session.runtime.failed,
             faults=session.plan.tallies(),
@@ -278,6 +302,9 @@ class Account:
         self._syncs["did_work"] += record.did_work
         self._syncs["failed"] += record.failed
         self._sync_took.add(record.duration_ns)
+
+    def _on_milestone(self, milestone: Milestone) -> None:
+        self._reached[milestone.what].add(milestone.took_ns)
 
 
 def play_to_end(

@@ -32,10 +32,13 @@ class EnginePart(Part, frozen=True, kw_only=True):
     event_channel: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 1000
     backoff_cap: Ns = seconds(60)
     healthy_after: Ns = seconds(60)
+    cache_tick: Ns = seconds(2)
+    """Under `legacy`: how often the pod cache's time moves without a relist ("5s" before 1.35)."""
 
     def __post_init__(self) -> None:
         at_least("period", self.period, millis(10))
         at_least("backoff_cap", self.backoff_cap, millis(10))
+        at_least("cache_tick", self.cache_tick, millis(10))
 
     def settings(self) -> EngineSettings:
         """The engine's settings; the profile comes from elsewhere."""
@@ -46,6 +49,7 @@ class EnginePart(Part, frozen=True, kw_only=True):
             event_channel=self.event_channel,
             backoff_cap_ns=int(self.backoff_cap),
             healthy_after_ns=int(self.healthy_after),
+            cache_tick_ns=int(self.cache_tick),
         )
 
 

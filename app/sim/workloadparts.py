@@ -7,10 +7,18 @@ import msgspec
 from app.sim import pods
 from app.sim.catalogue import default_node
 from app.sim.filepart import Count, Image, Name, Part, known, ordered, recurring
-from app.sim.pods import ContainerSpec, Ending, Lifetime, RestartPolicy
+from app.sim.pods import (
+    ContainerSpec,
+    Ending,
+    Lifetime,
+    Probe,
+    ProbeKind,
+    Resources,
+    RestartPolicy,
+)
 from app.sim.script import Workload
 from app.sim.units import Ns, Span, millis, seconds
-from app.sim.workloads import CronJob, MassEnd, Mishap, Replicas, Resize, TrainingGroup
+from app.sim.workloads import CronJob, InPlace, MassEnd, Mishap, Replicas, Resize, TrainingGroup
 
 MOST_PODS = 1000
 """Pods of one scenario at the same time: twice what a kubelet is ever asked to run."""
@@ -25,9 +33,26 @@ ENDINGS: dict[EndingName, Ending] = {
 }
 
 
+CpuMilli = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+"""Thousandths of a CPU."""
+MemoryMib = Annotated[int, msgspec.Meta(ge=4, le=16_777_216)]
+
+
+class ProbePart(Part, frozen=True, kw_only=True):
+    """A probe that fails ``after`` each start of its container, which is then killed: the liveness
+    probe of a process that comes to hang, or a startup probe that gives up."""
+
+    probe: ProbeKind = "liveness"
+    after: Span
+
+    def __post_init__(self) -> None:
+        recurring("after", self.after)
+
+
 class ContainerPart(Part, frozen=True, kw_only=True):
     """A container. Without ``runs`` its process never ends by itself; ``ends`` are the ways in
-    which it does, all equally likely. ``term``: how long it takes to heed SIGTERM."""
+    which it does, all equally likely. ``term``: how long it takes to heed SIGTERM. ``fails``: a
+    probe that does. ``cpu_milli`` and ``memory_mib``: the resources it starts with."""
 
     name: Name
     image: Image = "registry.example/app:1"
@@ -35,6 +60,9 @@ class ContainerPart(Part, frozen=True, kw_only=True):
     ends: Annotated[tuple[EndingName, ...], msgspec.Meta(min_length=1, max_length=20)] = ("error",)
     term: Span = (millis(60), millis(900))
     ignores_term: bool = False
+    fails: ProbePart | None = None
+    cpu_milli: CpuMilli = 100
+    memory_mib: MemoryMib = 128
 
     def __post_init__(self) -> None:
         if self.runs is not None:
@@ -51,6 +79,8 @@ class ContainerPart(Part, frozen=True, kw_only=True):
             image=self.image,
             lifetime=lifetime,
             term=None if self.ignores_term else self.term,
+            probe=None if self.fails is None else Probe(self.fails.probe, self.fails.after),
+            resources=Resources(self.cpu_milli, self.memory_mib),
         )
 
 
@@ -80,6 +110,18 @@ class MassEndPart(Part, frozen=True, kw_only=True):
 
     at: Ns
     ending: EndingName = "error"
+    within: Ns = millis(1)
+    container: Name | None = None
+
+
+class InPlacePart(Part, frozen=True, kw_only=True):
+    """At ``at`` every pod that is there is given these resources in place (without a restart), all
+    within ``within``: what a vertical autoscaler, or ``kubectl patch --subresource resize``, does.
+    ``container``: which one (the first, when it is left out)."""
+
+    at: Ns
+    cpu_milli: CpuMilli
+    memory_mib: MemoryMib
     within: Ns = millis(1)
     container: Name | None = None
 
@@ -120,6 +162,7 @@ class ReplicasPart(WorkloadPart, frozen=True, kw_only=True, tag="replicas"):
     mishap: Annotated[tuple[MishapPart, ...], msgspec.Meta(max_length=50)] = ()
     resize: Annotated[tuple[ResizePart, ...], msgspec.Meta(max_length=500)] = ()
     end_all: Annotated[tuple[MassEndPart, ...], msgspec.Meta(max_length=500)] = ()
+    resize_in_place: Annotated[tuple[InPlacePart, ...], msgspec.Meta(max_length=500)] = ()
 
     def __post_init__(self) -> None:
         if (self.range is None) != (self.scale_every is None):
@@ -136,8 +179,9 @@ class ReplicasPart(WorkloadPart, frozen=True, kw_only=True, tag="replicas"):
         there = tuple(names) or (self.name,)
         for mishap in self.mishap:
             known(there, mishap.containers)
-        for end in self.end_all:
-            known(there, () if end.container is None else (end.container,))
+        named = [one.container for one in self.end_all]
+        named += [one.container for one in self.resize_in_place]
+        known(there, tuple(name for name in named if name is not None))
 
     def workloads(self) -> tuple[Workload, ...]:
         """The workloads this stands for."""
@@ -163,6 +207,15 @@ class ReplicasPart(WorkloadPart, frozen=True, kw_only=True, tag="replicas"):
                         container=one.container or "",
                     )
                     for one in self.end_all
+                ),
+                in_place=tuple(
+                    InPlace(
+                        at=one.at,
+                        resources=Resources(one.cpu_milli, one.memory_mib),
+                        within=one.within,
+                        container=one.container or "",
+                    )
+                    for one in self.resize_in_place
                 ),
                 host_network=self.host_network,
                 restart_policy=self.restart_policy,
@@ -223,7 +276,9 @@ class CronJobPart(WorkloadPart, frozen=True, kw_only=True, tag="cron-job"):
 
 class TrainingPart(WorkloadPart, frozen=True, kw_only=True, tag="training-group"):
     """``size`` workers of a training job, one of which fails ``every`` so often; the others follow
-    within ``follow``."""
+    within ``follow``, and then the ``launcher``, if there is one. With ``failure = "restart"`` all
+    are restarted where they are; with ``"replace"`` they have ended for good, and ``again`` later
+    the job's controller makes a new group in their place."""
 
     name: Name
     namespace: Name = "default"
@@ -231,10 +286,14 @@ class TrainingPart(WorkloadPart, frozen=True, kw_only=True, tag="training-group"
     every: Span
     size: Annotated[int, msgspec.Meta(ge=1, le=500)] = 4
     follow: Span = (millis(30), millis(400))
+    launcher: bool = False
+    failure: Literal["restart", "replace"] = "restart"
+    again: Span = (seconds(2), seconds(5))
 
     def __post_init__(self) -> None:
         recurring("every", self.every)
         ordered("follow", self.follow)
+        ordered("again", self.again)
 
     def workloads(self) -> tuple[Workload, ...]:
         """The workloads this stands for."""
@@ -246,12 +305,16 @@ class TrainingPart(WorkloadPart, frozen=True, kw_only=True, tag="training-group"
                 every=self.every,
                 size=self.size,
                 follow=self.follow,
+                launcher=self.launcher,
+                failure=self.failure,
+                again=self.again,
             ),
         )
 
     def most_pods(self) -> int:
         """Pods at the same time, at most."""
-        return self.size
+        # The old group is still being terminated when the new one comes.
+        return (self.size + self.launcher) * (2 if self.failure == "replace" else 1)
 
 
 AnyWorkload: TypeAlias = DemoPart | ReplicasPart | CronJobPart | TrainingPart

@@ -6,6 +6,7 @@ Names follow Kubernetes' customs: ``name-<template hash>-<suffix>`` for a Deploy
 ``name-<minute>-<suffix>`` for a CronJob's. All durations in ns.
 """
 
+from collections.abc import Callable
 from random import Random
 from typing import Literal
 from uuid import UUID
@@ -15,8 +16,25 @@ import msgspec
 from app.sim.agenda import Steps
 from app.sim.chance import between
 from app.sim.flavour import SECOND
-from app.sim.pods import COMPLETED, ERROR, ContainerSpec, Ending, Lifetime, PodSpec, RestartPolicy
-from app.sim.script import AddPod, DeletePod, EndContainer, FailProbe, Stage
+from app.sim.pods import (
+    COMPLETED,
+    ERROR,
+    ContainerSpec,
+    Ending,
+    Lifetime,
+    PodSpec,
+    Resources,
+    RestartPolicy,
+)
+from app.sim.script import (
+    Action,
+    AddPod,
+    DeletePod,
+    EndContainer,
+    FailProbe,
+    ResizeInPlace,
+    Stage,
+)
 
 Span = tuple[int, int]
 
@@ -24,6 +42,9 @@ ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 """Letters of generated names (apimachinery util/rand): no vowels, nothing that looks alike."""
 
 HOUR = 3600 * SECOND
+
+LAUNCHER_NOTICES = 200_000_000
+"""From the end of the last worker to the launcher's, which was waiting for it."""
 
 
 def suffix(rng: Random, length: int = 5) -> str:
@@ -55,6 +76,18 @@ class Resize(msgspec.Struct, frozen=True, kw_only=True):
     count: int
 
 
+class InPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """At ``at`` (script time) all pods are given other resources in place, within ``within``.
+
+    ``container``: which of the containers; the first when it is empty.
+    """
+
+    at: int
+    resources: Resources
+    within: int = 1_000_000
+    container: str = ""
+
+
 class MassEnd(msgspec.Struct, frozen=True, kw_only=True):
     """At ``at`` (script time) the processes of all pods end so, within ``within`` of each other.
 
@@ -71,8 +104,8 @@ class Replicas(msgspec.Struct, frozen=True, kw_only=True):
     """A Deployment, DaemonSet or StatefulSet of ``count`` pods that run on and on.
 
     ``scale``: each so often the number of pods changes to another one within ``range``.
-    ``rollout``: each so often all pods are replaced by ones of a new template. ``resizes`` and
-    ``mass_ends`` happen once, at their times.
+    ``rollout``: each so often all pods are replaced by ones of a new template. ``resizes``,
+    ``mass_ends`` and ``in_place`` happen once, at their times.
     """
 
     namespace: str
@@ -86,6 +119,7 @@ class Replicas(msgspec.Struct, frozen=True, kw_only=True):
     mishaps: tuple[Mishap, ...] = ()
     resizes: tuple[Resize, ...] = ()
     mass_ends: tuple[MassEnd, ...] = ()
+    in_place: tuple[InPlace, ...] = ()
     host_network: bool = False
     restart_policy: RestartPolicy = "Always"
 
@@ -110,6 +144,8 @@ class Replicas(msgspec.Struct, frozen=True, kw_only=True):
             stage.start(run.resize(sorted(self.resizes, key=lambda one: one.at)))
         for end in self.mass_ends:
             stage.start(run.end_all(end))
+        for change in self.in_place:
+            stage.start(run.change_all(change))
 
 
 class _Running:
@@ -164,12 +200,26 @@ class _Running:
         """Every pod's process ends at nearly the same time."""
         yield end.at
         container = end.container or self._order.containers[0].name
-        ends = sorted((between(self._rng, (0, end.within)), pod.uid) for pod in self._pods)
+        yield from self._to_all(
+            end.within, lambda pod: EndContainer(pod.uid, container, end.ending)
+        )
+
+    def change_all(self, change: InPlace) -> Steps[None]:
+        """Every pod gets other resources at nearly the same time."""
+        yield change.at
+        container = change.container or self._order.containers[0].name
+        yield from self._to_all(
+            change.within, lambda pod: ResizeInPlace(pod.uid, container, change.resources)
+        )
+
+    def _to_all(self, within: int, action: Callable[[PodSpec], Action]) -> Steps[None]:
+        """Do this to each pod that there is now, some time within ``within`` (ns)."""
+        delays = {pod.uid: between(self._rng, (0, within)) for pod in self._pods}
         since = 0
-        for delay, uid in ends:
-            yield delay - since
-            since = delay
-            self._stage.do(EndContainer(uid, container, end.ending))
+        for pod in sorted(self._pods, key=lambda one: (delays[one.uid], one.uid)):
+            yield delays[pod.uid] - since
+            since = delays[pod.uid]
+            self._stage.do(action(pod))
 
     def _become(self, size: int) -> None:
         while len(self._pods) < size:
@@ -265,11 +315,15 @@ class CronJob(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrainingGroup(msgspec.Struct, frozen=True, kw_only=True):
-    """``size`` workers of one training job that fail together.
+    """``size`` workers of one training job that fail together, and perhaps the launcher of them.
 
     Each ``every`` one worker fails (exit 1, or out of memory); the collective operation of the
-    others breaks within ``follow`` and they exit too. This is the KEP's user story: how soon it is
-    noticed is how soon the whole group computes again.
+    others breaks within ``follow`` and they exit too, and then the launcher, if there is one
+    (``launcher``), with an error. ``failure`` says what becomes of them: ``restart``: each pod's
+    kubelet restarts it in place (restartPolicy OnFailure); ``replace``: they have ended for good
+    (Never), and ``again`` later the job's controller deletes all of them and makes a new group.
+
+    This is the KEP's user story: how soon it is noticed is how soon the whole group computes again.
     """
 
     namespace: str
@@ -278,6 +332,9 @@ class TrainingGroup(msgspec.Struct, frozen=True, kw_only=True):
     every: Span
     size: int = 4
     follow: Span = (30_000_000, 400_000_000)
+    launcher: bool = False
+    failure: Literal["restart", "replace"] = "restart"
+    again: Span = (2 * SECOND, 5 * SECOND)
 
     @property
     def key(self) -> str:
@@ -285,34 +342,54 @@ class TrainingGroup(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.namespace}/{self.name}"
 
     def begin(self, stage: Stage, rng: Random) -> None:
-        """Place the workers and start their failures."""
-        pods = [self._pod(rng, rank) for rank in range(self.size)]
-        for pod in pods:
+        """Place the group and start its failures."""
+        group = self._group(rng)
+        for pod in group:
             stage.place(pod, 3 * HOUR)
-        stage.start(self._failures(stage, rng, pods))
+        stage.start(self._failures(stage, rng, group))
 
-    def _failures(self, stage: Stage, rng: Random, pods: list[PodSpec]) -> Steps[None]:
+    def _failures(self, stage: Stage, rng: Random, group: list[PodSpec]) -> Steps[None]:
         while True:
             yield between(rng, self.every)
-            first = rng.choice(pods)
+            workers = group[: self.size]
+            first = rng.choice(workers)
             ending = Ending(137, "OOMKilled") if rng.randrange(4) == 0 else ERROR
             stage.do(EndContainer(first.uid, "worker", ending))
-            others = [(between(rng, self.follow), pod.uid) for pod in pods if pod is not first]
+            others = [(between(rng, self.follow), pod.uid) for pod in workers if pod is not first]
             since = 0
             for delay, uid in sorted(others):
                 yield delay - since
                 since = delay
                 stage.do(EndContainer(uid, "worker", ERROR))
+            for pod in group[self.size :]:
+                yield LAUNCHER_NOTICES
+                stage.do(EndContainer(pod.uid, "launcher", ERROR))
+            if self.failure == "replace":
+                yield between(rng, self.again)
+                for pod in group:
+                    stage.do(DeletePod(pod.uid))
+                group = self._group(rng)
+                for pod in group:
+                    stage.do(AddPod(pod))
 
-    def _pod(self, rng: Random, rank: int) -> PodSpec:
+    def _group(self, rng: Random) -> list[PodSpec]:
+        """The workers by rank, then the launcher."""
+        pods = [self._pod(rng, "worker", f"worker-{rank}", rank) for rank in range(self.size)]
+        if self.launcher:
+            pods.append(self._pod(rng, "launcher", "launcher"))
+        return pods
+
+    def _pod(self, rng: Random, role: str, suffixed: str, rank: int | None = None) -> PodSpec:
+        labels = {"training.kubeflow.org/job-name": self.name}
+        if rank is not None:
+            labels["training.kubeflow.org/replica-index"] = str(rank)
+        if self.launcher:
+            labels["training.kubeflow.org/job-role"] = role
         return PodSpec(
             uid=new_uid(rng),
-            name=f"{self.name}-worker-{rank}",
+            name=f"{self.name}-{suffixed}",
             namespace=self.namespace,
-            containers=(ContainerSpec(name="worker", image=self.image),),
-            restart_policy="OnFailure",
-            labels={
-                "training.kubeflow.org/job-name": self.name,
-                "training.kubeflow.org/replica-index": str(rank),
-            },
+            containers=(ContainerSpec(name=role, image=self.image),),
+            restart_policy="OnFailure" if self.failure == "restart" else "Never",
+            labels=labels,
         )

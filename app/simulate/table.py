@@ -1,16 +1,18 @@
 """A summary as a page of text for people."""
 
 from collections.abc import Iterable, Sequence
-from textwrap import wrap
+from textwrap import shorten, wrap
 
 from app.engine.profiles import PROFILES
-from app.sim.account import Summary
+from app.sim.account import KubeletTimes, Summary
 from app.sim.difference import Difference
 from app.sim.durations import Spread
 from app.sim.ledger import Detection
 from app.sim.units import shown
 
 WIDTH = 96
+BRIEF = 28
+"""Characters of a differing state."""
 MOST_LINES = 20
 """Differences shown one by one."""
 LONGEST_STATE = 24
@@ -123,6 +125,7 @@ def _facts(summary: Summary) -> list[str]:
             f"{syncs.count}, {syncs.did_work} of which did something and {syncs.failed} failed or "
             f"had to wait; {shown(syncs.took.p50)} each (p50; max {shown(syncs.took.max)})"
         ),
+        "Kubelet": _kubelet(summary.kubelet),
         "Health": (
             f"unhealthy {_times(sick.entered)}, {shown(sick.ns)} in all"
             if sick.entered
@@ -137,6 +140,23 @@ def _facts(summary: Summary) -> list[str]:
     for name, fact in facts.items():
         lines += wrap(fact, WIDTH, initial_indent=f"{name:10}", subsequent_indent=" " * 10)
     return lines
+
+
+def _kubelet(times: KubeletTimes) -> str:
+    """How long the kubelet took for what people asked of it, and how long its workers waited."""
+    told = (
+        (times.running, "new pods seen to run", "after"),
+        (times.resized, "resizes seen to hold", "after"),
+        (times.deleted, "deletions done", "after"),
+        (times.waited, "waits of a pod worker for a fresh cache entry", "of"),
+    )
+    parts = [
+        f"{spread.count} {what} {word} {shown(spread.p50)} (p50; max {shown(spread.max)})"
+        for spread, what, word in told
+        if spread.count
+    ]
+    parts += [f"{number} failed {probe} probes" for probe, number in times.probes_failed.items()]
+    return "; ".join(parts) or "nothing was asked of it"
 
 
 def _faults(summary: Summary) -> list[str]:
@@ -166,6 +186,11 @@ def _differences(difference: Sequence[Difference], number: int) -> list[str]:
 
 def _short(state: str) -> str:
     return state if len(state) <= LONGEST_STATE else f"{state[: LONGEST_STATE - 1]}…"
+
+
+def _brief(state: str) -> str:
+    """A state with all its times would make the line too wide."""
+    return shorten(state, BRIEF, placeholder=" ...")
 
 
 def _aligned(rows: Sequence[Row], left: int = 1) -> list[str]:

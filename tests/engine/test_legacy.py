@@ -28,9 +28,9 @@ from tests.engine.play import MS, SECOND, WALL, Stage, container_event, lifecycl
 LEGACY = EngineSettings(profile="legacy")
 
 
-def trusting() -> Stage:
+def trusting(settings: EngineSettings = LEGACY) -> Stage:
     """One running container, an open stream, ten seconds after the first relist."""
-    stage = Stage(settings=LEGACY)
+    stage = Stage(settings=settings)
     stage.node.sandbox("p", "s", "ready", "10.0.0.1")
     stage.node.container("p", "c1", sandbox="s")
     stage.start()
@@ -85,6 +85,12 @@ def test_a_ticker_moves_the_cache_time_every_two_seconds() -> None:
     assert [one.t for one in of(told, CacheTimeMoved)] == [12 * SECOND, 14 * SECOND]
     assert stage.engine.cache.woken() == (waiter,)
     assert stage.engine.cache.time == 14 * SECOND
+
+
+def test_earlier_releases_moved_the_cache_time_every_five_seconds() -> None:
+    stage = trusting(EngineSettings(profile="legacy", cache_tick_ns=5 * SECOND))
+    told = stage.run(10)
+    assert [one.t for one in of(told, CacheTimeMoved)] == [15 * SECOND, 20 * SECOND]
 
 
 def test_l5_a_stop_is_written_and_told_at_once() -> None:

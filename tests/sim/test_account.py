@@ -20,11 +20,12 @@ from app.engine.settings import EngineSettings
 from app.sim.account import MOST_DIFFERENCES, Summary, play_to_end
 from app.sim.faults import EventsLost, Fault, ListsFail, ListsHang, RuntimeRestarts, StreamSilent
 from app.sim.flavour import SECOND
-from app.sim.pods import ERROR
+from app.sim.milestones import Milestone
+from app.sim.pods import ERROR, Probe, Resources
 from app.sim.scenario import Scenario
 from app.sim.units import Ns, seconds
 from app.sim.virtual import VirtualSession
-from app.sim.workloads import MassEnd, Mishap, Replicas
+from app.sim.workloads import InPlace, MassEnd, Mishap, Replicas, Resize
 from tests.sim.orders import runs_on
 
 
@@ -223,3 +224,34 @@ def test_nothing_at_all_can_be_summed_up() -> None:
     assert summary.ends.happened == 0
     assert summary.requests["made"] == 0
     assert summary.relists.globally >= 2
+
+
+def test_what_the_kubelet_got_done_is_summed_up_with_the_time_it_took() -> None:
+    pods = Replicas(
+        namespace="shop",
+        name="web",
+        containers=(runs_on("app", probe=Probe("startup", (seconds(5), seconds(5)))),),
+        count=2,
+        resizes=(Resize(at=seconds(10), count=4), Resize(at=seconds(30), count=1)),
+        in_place=(InPlace(at=seconds(20), resources=Resources(500, 256)),),
+    )
+    played = scenario()
+    session = VirtualSession(msgspec.structs.replace(played, workloads=(pods,)), seed=3)
+    reached: list[Milestone] = []
+    session.workers.on_milestone.append(reached.append)
+    kubelet = play_to_end(session, seconds(60)).kubelet
+    for what in ("running", "resized", "deleted", "waited"):
+        took = [one.took_ns for one in reached if one.what == what]
+        spread = getattr(kubelet, what)
+        assert (spread.count, spread.max) == (len(took), max(took))
+    assert (kubelet.running.count, kubelet.deleted.count) == (2, 3)
+    assert kubelet.resized.count == 4
+    # Residents have started up long ago; each new pod gives up at each of its starts.
+    assert kubelet.probes_failed["startup"] >= 2
+
+
+def test_of_a_kubelet_that_nobody_asks_for_anything_nothing_is_told() -> None:
+    session = VirtualSession(scenario(), seed=3)
+    kubelet = play_to_end(session, seconds(1)).kubelet
+    assert (kubelet.running.count, kubelet.resized.count, kubelet.deleted.count) == (0, 0, 0)
+    assert kubelet.probes_failed == {}

@@ -2,13 +2,14 @@
 
 import pytest
 
+from app.errors import ScenarioError
 from app.sim.catalogue import default_node
 from app.sim.library import parse
-from app.sim.pods import ERROR, OOM_KILLED, Lifetime
+from app.sim.pods import ERROR, OOM_KILLED, Lifetime, Probe, Resources
 from app.sim.scenario import Scenario
 from app.sim.scenariofile import ScenarioFile
 from app.sim.units import millis, seconds
-from app.sim.workloads import CronJob, Replicas, TrainingGroup
+from app.sim.workloads import CronJob, InPlace, Replicas, TrainingGroup
 from tests.sim.reading import convert
 
 HEAD = 'title = "A title"\nshows = "Something."\n'
@@ -129,3 +130,69 @@ def test_the_most_pods_at_the_same_time_are_known_beforehand(workload: str, pods
     assert (
         convert(HEAD + f"[[workload]]\n{workload}\n", ScenarioFile).workload[0].most_pods() == pods
     )
+
+
+def test_a_container_may_have_a_probe_that_fails_and_a_size() -> None:
+    made = replicas(
+        'container = [{ name = "app", cpu_milli = 250, memory_mib = 64, '
+        'fails = { probe = "startup", after = ["5s", "9s"] } }]'
+    )
+    (container,) = made.containers
+    assert container.resources == Resources(250, 64)
+    assert container.probe == Probe("startup", (seconds(5), seconds(9)))
+    hangs = replicas('container = [{ name = "app", fails = { after = ["5s", "9s"] } }]')
+    assert hangs.containers[0].probe == Probe("liveness", (seconds(5), seconds(9)))
+
+
+def test_pods_may_be_resized_in_place() -> None:
+    made = replicas(
+        """
+        container = [{ name = "app" }, { name = "side" }]
+        resize_in_place = [
+            { at = "30s", cpu_milli = 500, memory_mib = 256 },
+            { at = "40s", cpu_milli = 100, memory_mib = 64, within = "2s", container = "side" },
+        ]
+        """
+    )
+    assert made.in_place == (
+        InPlace(at=seconds(30), resources=Resources(500, 256)),
+        InPlace(at=seconds(40), resources=Resources(100, 64), within=seconds(2), container="side"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('resize_in_place = [{ at = "1s", cpu_milli = 0, memory_mib = 64 }]', "cpu_milli"),
+        ('resize_in_place = [{ at = "1s", cpu_milli = 100, memory_mib = 1 }]', "memory_mib"),
+        (
+            'resize_in_place = [{ at = "1s", cpu_milli = 1, memory_mib = 9, container = "x" }]',
+            "there is no container x",
+        ),
+        ('container = [{ name = "a", fails = { after = ["9s", "5s"] } }]', "in this order"),
+        ('container = [{ name = "a", fails = { probe = "readiness" } }]', "probe"),
+    ],
+)
+def test_what_a_resize_or_a_probe_cannot_be(text: str, said: str) -> None:
+    with pytest.raises(ScenarioError, match=said):
+        replicas(text)
+
+
+def test_a_training_group_may_have_a_launcher_and_be_replaced() -> None:
+    head = '[[workload]]\nkind = "training-group"\nname = "resnet"\nevery = ["30s", "40s"]\n'
+    (plain,) = read(head).workloads
+    assert isinstance(plain, TrainingGroup)
+    assert (plain.launcher, plain.failure) == (False, "restart")
+    (group,) = read(
+        head + 'size = 8\nlauncher = true\nfailure = "replace"\nagain = ["1s", "2s"]'
+    ).workloads
+    assert isinstance(group, TrainingGroup)
+    assert (group.launcher, group.failure) == (True, "replace")
+    assert group.again == (seconds(1), seconds(2))
+
+
+def test_a_group_that_is_replaced_counts_twice_as_old_and_new_meet() -> None:
+    head = '[[workload]]\nkind = "training-group"\nname = "resnet"\nevery = ["30s", "40s"]\n'
+    assert read(head + "size = 500").workloads
+    with pytest.raises(ScenarioError, match="1000 pods"):
+        read(head + 'size = 500\nlauncher = true\nfailure = "replace"')

@@ -8,17 +8,26 @@ from typing import Any
 import pytest
 
 from app.sim.flavour import SECOND
-from app.sim.pods import ERROR, OOM_KILLED, PodSpec
+from app.sim.pods import ERROR, OOM_KILLED, PodSpec, Resources
 from app.sim.script import (
     AddPod,
     DeletePod,
     EndContainer,
     FailProbe,
+    ResizeInPlace,
     Script,
     Step,
     Workload,
 )
-from app.sim.workloads import CronJob, MassEnd, Mishap, Replicas, Resize, TrainingGroup
+from app.sim.workloads import (
+    CronJob,
+    InPlace,
+    MassEnd,
+    Mishap,
+    Replicas,
+    Resize,
+    TrainingGroup,
+)
 from tests.sim.orders import runs_on
 
 SUFFIX = r"[bcdfghjklmnpqrstvwxz2456789]{5}"
@@ -176,6 +185,28 @@ def test_a_certain_container_of_each_pod_ends() -> None:
     ]
 
 
+def test_all_that_are_there_are_resized_in_place_within_a_moment() -> None:
+    change = InPlace(at=30 * SECOND, resources=Resources(500, 256), within=2 * SECOND)
+    resize = Resize(at=10 * SECOND, count=5)
+    pods, steps = play(replicas(count=2, resizes=(resize,), in_place=(change,)))
+    done = [step for step in steps if isinstance(step.action, ResizeInPlace)]
+    present = {pod.uid for pod in pods} | {pod.uid for pod in added(steps)}
+    assert {one.action.uid for one in done if isinstance(one.action, ResizeInPlace)} == present
+    assert len(done) == 5
+    assert all(30 * SECOND <= step.t <= 32 * SECOND for step in done)
+    assert {one.action for one in done} == {
+        ResizeInPlace(uid, "app", Resources(500, 256)) for uid in present
+    }
+
+
+def test_a_certain_container_of_each_pod_is_resized() -> None:
+    change = InPlace(at=SECOND, resources=Resources(1, 4), container="side")
+    _, steps = play(replicas(containers=(runs_on("app"), runs_on("side")), in_place=(change,)))
+    (step,) = steps
+    assert isinstance(step.action, ResizeInPlace)
+    assert step.action.container == "side"
+
+
 def cron(**more: Any) -> CronJob:
     given: dict[str, Any] = {
         "namespace": "batch",
@@ -236,3 +267,39 @@ def test_a_training_group_fails_together_within_half_a_second() -> None:
     first = [group[0].action for group in groups]
     reasons = {one.ending.reason for one in first if isinstance(one, EndContainer)}
     assert reasons == {"Error", "OOMKilled"}
+
+
+def group(**more: Any) -> TrainingGroup:
+    every = (60 * SECOND, 90 * SECOND)
+    return TrainingGroup(namespace="training", name="resnet", image="i", every=every, **more)
+
+
+def test_a_launcher_ends_after_its_workers_and_is_restarted_like_them() -> None:
+    pods, steps = play(group(launcher=True))
+    assert [pod.name for pod in pods][-1] == "resnet-launcher"
+    launcher = pods[-1]
+    assert launcher.restart_policy == "OnFailure"
+    assert launcher.labels["training.kubeflow.org/job-role"] == "launcher"
+    ends = [step for step in steps if isinstance(step.action, EndContainer)]
+    for at in range(4, len(ends), 5):
+        last, end = ends[at - 1], ends[at].action
+        assert isinstance(end, EndContainer)
+        assert (end.uid, end.container, end.ending) == (launcher.uid, "launcher", ERROR)
+        assert ends[at].t > last.t
+
+
+def test_a_group_that_has_ended_for_good_is_replaced_as_a_whole() -> None:
+    pods, steps = play(group(launcher=True, failure="replace"))
+    assert {pod.restart_policy for pod in pods} == {"Never"}
+    kinds = [type(step.action) for step in steps]
+    assert kinds[:15] == [EndContainer] * 5 + [DeletePod] * 5 + [AddPod] * 5
+    gone = [step.action.uid for step in steps[5:10] if isinstance(step.action, DeletePod)]
+    assert gone == [pod.uid for pod in pods]
+    made = added(steps)[:5]
+    assert [pod.name for pod in made] == [pod.name for pod in pods]
+    assert {pod.uid for pod in made}.isdisjoint(gone)
+    assert 2 * SECOND <= steps[5].t - steps[4].t <= 5 * SECOND
+    # The next failure is the new group's.
+    later = steps[15].action
+    assert isinstance(later, EndContainer)
+    assert later.uid in {pod.uid for pod in made}

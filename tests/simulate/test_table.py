@@ -66,6 +66,28 @@ def test_faults_requests_relists_stream_syncs_health_and_calls_are_told(restart:
     assert "runtime-restarts 1 min 1 min " in text
 
 
+def test_what_people_asked_of_the_kubelet_is_told_with_the_time_it_took() -> None:
+    made = summary("churn", time_s=80)
+    text = " ".join(table(made, "").split())
+    running, deleted, waited = made.kubelet.running, made.kubelet.deleted, made.kubelet.waited
+    assert running.count == 12
+    assert deleted.count == 12
+    told = f"Kubelet {running.count} new pods seen to run after {shown(running.p50)} (p50; max "
+    assert told in text
+    assert f"12 deletions done after {shown(deleted.p50)} (p50; max " in text
+    assert f"; {waited.count} waits of a pod worker for a fresh cache entry of " in text
+    assert "resizes" not in text
+    odd = msgspec.structs.replace(
+        made,
+        kubelet=msgspec.structs.replace(
+            made.kubelet, resized=running, probes_failed={"liveness": 3, "startup": 2}
+        ),
+    )
+    text = " ".join(table(odd, "").split())
+    assert "12 resizes seen to hold after " in text
+    assert "; 3 failed liveness probes; 2 failed startup probes" in text
+
+
 def test_columns_stand_under_each_other(restart: Summary) -> None:
     part = lines(table(restart, ""), "Lifecycle events")[1:]
     ends = {len(one) for one in part}
