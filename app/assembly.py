@@ -27,9 +27,11 @@ from app.engine.inputs import Input, RuntimeProbed
 from app.engine.profiles import PROFILES
 from app.engine.records import Note
 from app.engine.settings import EngineSettings
-from app.errors import RuntimeUnusable
+from app.errors import RuntimeUnusable, SettingsError
 from app.journal.journal import Journal
 from app.jsonl import JsonlWriter
+from app.recording import live
+from app.recording.recorder import Recorder
 from app.replay import replay
 from app.resources import check_generated
 from app.session import Session, Subject
@@ -54,13 +56,13 @@ NO_STREAM = "plegscope was started with --no-stream, so it only polls."
 
 
 def run(command: str, settings: Settings) -> None:
-    """Run ``demo``, ``watch`` or ``replay`` to the end that a signal or a fault brings.
+    """Run ``demo``, ``watch``, ``record`` or ``replay`` to the end that a signal or a fault brings.
 
     Raises:
         PlegscopeError: it could not be started, or broke; a sentence for people.
     """
     check_generated()
-    work = {"demo": demo, "watch": watch, "replay": replay}[command]
+    work = {"demo": demo, "watch": watch, "record": record_only, "replay": replay}[command]
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_until_stopped(settings, work))
 
@@ -91,6 +93,17 @@ async def watch(settings: Settings, supervisor: Supervisor) -> None:
         await parts.run(begin)
 
 
+async def record_only(settings: Settings, supervisor: Supervisor) -> None:
+    """Watch the runtime of this machine into a file, without a dashboard.
+
+    Raises:
+        SettingsError: no file was given.
+    """
+    if not settings.record_to:
+        raise SettingsError("-o: give the file to record into, such as `-o node.mcap`.")
+    await watch(msgspec.structs.replace(settings, format="none"), supervisor)
+
+
 async def demo(settings: Settings, supervisor: Supervisor) -> None:
     """Make a simulated node, and watch it over gRPC like any runtime.
 
@@ -114,6 +127,7 @@ async def demo(settings: Settings, supervisor: Supervisor) -> None:
                 tell=parts.note,
                 endless=not settings.scenario,
             )
+            parts.played = (scenario.name, node.seed)
             parts.stage = Stage([scenario])
             parts.plays = _link(parts.stage, scenario, settings, node.seed)
             parts.journal.subscribe(node.on_record)
@@ -163,6 +177,9 @@ class Parts:
         self._clock = clock
         self._writer: JsonlWriter | None = None
         self._driver: Driver | None = None
+        self._recorder: Recorder | None = None
+        self.played: tuple[str, int] | None = None
+        """Scenario and seed of a simulated node."""
         self.journal = Journal()
         self.stage: Stage | None = None
         """Plays runs ahead; of a simulated node only."""
@@ -202,26 +219,32 @@ class Parts:
         finally:
             if self._writer is not None:
                 self._writer.close()
+            if self._recorder is not None and not self._recorder.close():
+                remark("plegscope: the end of the recording could not be written.\n")
 
     def begin(self, subject: Subject, first: Probe, hand: Hand | None = None) -> None:
         """Wire everything together and start; ``hand``: presses on a simulated node."""
         settings, supervisor, clock = self._settings, self._supervisor, self._clock
         believes = PROFILES[settings.profile].hints == "write"
+        # Chance enters here: the jitter of the reconnect backoff.
+        chance = secrets.randbits(63)
+        chosen = msgspec.structs.replace(self._engine, profile=settings.profile)
+        recorder = self._record(subject, chosen, chance)
         source = CriSource(
             self._client,
             clock,
             first,
             join_shared_stream=settings.join_shared_stream,
             payload=believes,
+            on_event=None if recorder is None else recorder.on_event,
         )
-        # Chance enters here: the jitter of the reconnect backoff.
-        chance = random.Random(secrets.randbits(64))  # noqa: S311  (jitter is no secret)
-        chosen = msgspec.structs.replace(self._engine, profile=settings.profile)
-        engine = Engine(chosen, chance)
-        driver = Driver(engine, source, self.journal, clock)
+        engine = Engine(chosen, random.Random(chance))  # noqa: S311  (jitter is no secret)
+        driver = Driver(engine, source, self.journal, clock, recorder)
         self._driver = driver
         session = Session(subject, driver, self.journal, self._client, clock)
         session.speed = clock.speed
+        if recorder is not None:
+            session.recorded = recorder.state
         if hand is not None:
             session.faults = partial(at_work, hand)
         supervisor.tell = session.warn
@@ -232,9 +255,34 @@ class Parts:
         source.install_stop_signal(asyncio.get_running_loop())
         if settings.format == "jsonl":
             self._write_lines(session, first)
+        elif settings.format == "none":
+            remark(_greeting(session, first, ""))
         else:
             self._serve(session, first, hand)
         driver.start(first.seen)
+
+    def _record(self, subject: Subject, engine: EngineSettings, chance: int) -> Recorder | None:
+        """Start the recorder, if there is to be one; it has all that the journal has so far."""
+        settings, clock = self._settings, self._clock
+        command = "demo" if self._simulated else "watch"
+        info = live.describe(
+            "record" if settings.format == "none" else command,
+            title=subject.title,
+            endpoint=subject.endpoint,
+            endpoint_reason=subject.endpoint_reason,
+            engine=engine,
+            chance=chance,
+            origin=clock.wall() - clock.mono(),
+            played=self.played,
+        )
+        recorder = live.start(settings, info, self.note)
+        if recorder is not None:
+            self._recorder = recorder
+            for record in self.journal.since(0):
+                recorder.on_record(record)
+            self.journal.subscribe(recorder.on_record)
+            self._supervisor.add("recorder", lambda: live.pass_on(recorder, self.note))
+        return recorder
 
     def _write_lines(self, session: Session, first: Probe) -> None:
         loop = asyncio.get_running_loop()

@@ -54,8 +54,24 @@ does not know the runtime as it is in the end.
 
 _REPLAY_EXAMPLES = """\
 examples:
+  plegscope simulate storm --record-to storm.mcap
+  plegscope replay storm.mcap
   plegscope simulate storm --format jsonl > storm.jsonl
   plegscope replay storm.jsonl
+"""
+
+_RECORD_EXAMPLES = """\
+examples:
+  sudo plegscope record -o node.mcap                 until Ctrl-C
+  sudo plegscope record -o node.mcap --duration 10m
+  plegscope replay node.mcap
+"""
+
+_RECOVER_EXAMPLES = """\
+examples:
+  plegscope recover damaged.mcap -o clean.mcap
+
+The exit code is 0 also if something was lost: what was is told.
 """
 
 COMMANDS = {
@@ -75,9 +91,19 @@ COMMANDS = {
         _SIMULATE_EXAMPLES,
     ),
     "replay": (
-        "a recorded journal on the dashboard",
-        "Show a journal that was written as JSON lines, with time standing still at its end.",
+        "a recording on the dashboard",
+        "Show a recording, or a journal of JSON lines, with time standing still at its end.",
         _REPLAY_EXAMPLES,
+    ),
+    "record": (
+        "record a real container runtime into a file",
+        "Watch the container runtime of this machine into a file, reading only, without a server.",
+        _RECORD_EXAMPLES,
+    ),
+    "recover": (
+        "write a clean file from a damaged recording",
+        "Say what is damaged in a recording, and where, and write what can be read into a new one.",
+        _RECOVER_EXAMPLES,
     ),
     "scenarios": (
         "list the scenarios that come with plegscope",
@@ -217,6 +243,10 @@ def _run(argv: Sequence[str] | None) -> int:
         from app.simulate.command import simulate
 
         return simulate(settings_from(arguments))
+    if arguments.command == "recover":
+        from app.recording.command import recover
+
+        return recover(settings_from(arguments))
     _serve(arguments)
     return 0
 

@@ -13,17 +13,25 @@ from app.engine.engine import Engine
 from app.engine.inputs import Input, RuntimeProbed, Start, Stop, TimerFired
 from app.engine.state import EngineState
 from app.journal.journal import Journal
-from app.source import Source
+from app.source import Source, Tap
 
 
 class Driver:
     """Feeds the engine, numbers its records, keeps its timers; effects go to the source."""
 
-    def __init__(self, engine: Engine, source: Source, journal: Journal, clock: Clock) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        source: Source,
+        journal: Journal,
+        clock: Clock,
+        tap: Tap | None = None,
+    ) -> None:
         self._engine = engine
         self._source = source
         self._journal = journal
         self._clock = clock
+        self._tap = tap
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._inputs: deque[Input] = deque()
         self._stepping = False
@@ -64,9 +72,14 @@ class Driver:
         return self._engine.state(self._clock.mono())
 
     def _step(self, happened: Input) -> None:
+        if self._tap is not None:
+            # Before the step: should the engine fail, what made it fail is known.
+            self._tap.took(happened)
         outputs = self._engine.step(happened)
         for record in outputs.records:
             self._journal.append(record)
+        if self._tap is not None:
+            self._tap.made()
         for effect in outputs.effects:
             match effect:
                 case WakeAt():

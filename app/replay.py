@@ -1,8 +1,8 @@
-"""``plegscope replay FILE``: a journal that was written as JSON lines, on the dashboard.
+"""``plegscope replay FILE``: a recording, or a journal of JSON lines, on the dashboard.
 
-The first step towards recordings: what ``watch --format jsonl``, ``simulate --format jsonl`` or the
-sweep's failing seed has written is shown whole, with time standing still at its end. A line that
-cannot be read is left out, counted and told; whatever can be read is shown.
+What plegscope recorded, or what ``watch --format jsonl``, ``simulate --format jsonl`` or the
+sweep's failing seed has written, is shown whole, with time standing still at its end. What cannot
+be read is left out, counted and told; whatever can be read is shown.
 """
 
 import asyncio
@@ -17,13 +17,15 @@ import msgspec
 
 from app.cost import CostMeter
 from app.dashboard import Dashboard
-from app.engine.records import AnyRecord, Note, Record, RuntimeSeen
+from app.engine.records import AnyRecord, Gap, Note, Record, RuntimeSeen
 from app.errors import RecordingError
 from app.hub.limits import Limits
 from app.hub.wire import SessionState
 from app.journal.journal import DEFAULT_MAX_WEIGHT, Journal
 from app.journal.rebuild import StateBuilder
 from app.journal.weight import weight
+from app.recording.format import Loss, SessionInfo
+from app.recording.reading import Recording, Told, is_mcap
 from app.session import CallCount, Subject
 from app.settings import Settings
 from app.supervisor import Supervisor
@@ -44,6 +46,9 @@ MOST_LINE = 1024 * 1024
 WHOLE = Limits(snapshot_records=MOST_SHOWN, snapshot_weight=32 * 1024 * 1024, snapshot_ns=10**18)
 """A recording is shown from its beginning; what a browser cannot be given at once is hatched."""
 
+MOST_TOLD = 20
+"""Damages of a recording that are told one by one."""
+
 SUMMARY = b'{"kind":"summary"'
 """How ``simulate`` begins its last line, which is no record."""
 
@@ -54,6 +59,10 @@ class Reading(msgspec.Struct):
     records: list[Record]
     unreadable: int = 0
     line: int = 0
+    info: SessionInfo | None = None
+    """Of a recording."""
+    warnings: list[str] = msgspec.field(default_factory=list)
+    """What is missing, and why, in sentences."""
 
 
 def read_journal(path: Path, stopped: Callable[[], bool] = lambda: False) -> Reading:
@@ -98,6 +107,60 @@ def read_journal(path: Path, stopped: Callable[[], bool] = lambda: False) -> Rea
     return reading
 
 
+def read_recording(path: Path, stopped: Callable[[], bool] = lambda: False) -> Reading:
+    """Read the journal of a recording, with bounded memory, as far as it goes until ``stopped``.
+
+    Raises:
+        RecordingError: it cannot be read, or holds no record at all.
+    """
+    kept: deque[Record] = deque()
+    weighs = 0
+    began = False
+    with Recording(path, stopped) as recording:
+        for item in recording.items():
+            if isinstance(item, Loss):
+                record: Record = _gap(item)
+            elif isinstance(item, Told) and not (item.opening and began):
+                record = item.record
+                began = began or not item.opening
+            else:
+                continue
+            kept.append(record)
+            weighs += weight(record)
+            while len(kept) > MOST_RECORDS or (weighs > MOST_WEIGHT and len(kept) > 1):
+                weighs -= weight(kept.popleft())
+        if not kept and not stopped():
+            told = recording.damage[0].what if recording.damage else "it is empty"
+            raise RecordingError(f"{path} holds no record: {told}. Give another recording.")
+        warnings = [damage.sentence() for damage in recording.damage[:MOST_TOLD]]
+        more = recording.damaged - len(warnings)
+        if more > 0:
+            warnings.append(f"The recording is damaged in {more:,} more places.")
+        if recording.unreadable:
+            warnings.append(f"{recording.unreadable:,} messages of it could not be understood.")
+        return Reading(list(kept), info=recording.info, warnings=warnings)
+
+
+def _gap(loss: Loss) -> Gap:
+    return Gap(
+        t=loss.t,
+        wall=loss.wall,
+        hop="journal",
+        count=loss.records,
+        from_t=loss.from_t,
+        reason=f"The recorder could not keep them: {loss.reason}.",
+    )
+
+
+def read(path: Path, stopped: Callable[[], bool] = lambda: False) -> Reading:
+    """Read a recording or a journal of JSON lines, whichever it is.
+
+    Raises:
+        RecordingError: it cannot be read, or holds no record at all.
+    """
+    return read_recording(path, stopped) if is_mcap(path) else read_journal(path, stopped)
+
+
 def _lines(readline: Callable[[int], bytes]) -> Iterator[tuple[int, bytes]]:
     """Lines that could be records, from 1; the rest of a too long one counts as its own."""
     number = 0
@@ -124,10 +187,13 @@ class RecordedSession:
 
     def __init__(self, path: Path, reading: Reading) -> None:
         self.id = secrets.token_hex(8)
-        self.subject = Subject(path.name, False, str(path), "the file that was given")
+        info = reading.info
+        title = path.name if info is None else f"{path.name}: {info.title}"
+        simulated = info is not None and info.simulated
+        self.subject = Subject(title, simulated, str(path), "the file that was given")
         self.calls = _NoCalls()
         self.viewers: Callable[[], int] = lambda: 0
-        self.journal = Journal(capacity=len(reading.records) + 1)
+        self.journal = Journal(capacity=len(reading.records) + len(reading.warnings) + 1)
         self._state = StateBuilder()
         self._meter = CostMeter(self.calls)
         self._runtime: RuntimeSeen | None = None
@@ -139,15 +205,17 @@ class RecordedSession:
         """Put all records into the journal; whoever is to see them has subscribed before."""
         for record in self._reading.records:
             self.journal.append(record)
-        damaged = self._reading.unreadable
-        if damaged and self._last is not None:
-            text = (
+        damaged, last = self._reading.unreadable, self._last
+        texts = list(self._reading.warnings)
+        if damaged:
+            texts.append(
                 f"{damaged} lines of {self.subject.title} could not be read, the first is line "
                 f"{self._reading.line}; what they told is missing here."
             )
-            self.journal.append(
-                Note(t=self._last.t, wall=self._last.wall, level="warning", text=text)
-            )
+        if last is None:
+            return
+        for text in texts:
+            self.journal.append(Note(t=last.t, wall=last.wall, level="warning", text=text))
 
     def state(self) -> SessionState:
         """The state at the journal's end."""
@@ -179,7 +247,7 @@ class RecordedSession:
 async def replay(settings: Settings, supervisor: Supervisor) -> None:
     """Show the file that the settings name, until stopped."""
     path = Path(settings.recording)
-    reading = await asyncio.to_thread(read_journal, path, supervisor.stop.is_set)
+    reading = await asyncio.to_thread(read, path, supervisor.stop.is_set)
     if supervisor.stop.is_set():
         return
 

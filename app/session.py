@@ -13,7 +13,7 @@ from app.driver import Driver
 from app.engine.inputs import RuntimeProbed
 from app.engine.records import Note, Record, RelistFinished, RuntimeHung, RuntimeSeen
 from app.histogram import Histogram
-from app.hub.wire import FaultAtWork, OldestCall, SessionState
+from app.hub.wire import FaultAtWork, OldestCall, Recorded, SessionState
 from app.journal.journal import Journal
 
 HUNG_AFTER_NS = 5_000_000_000
@@ -89,6 +89,8 @@ class Session:
         self._answers_again = asyncio.Event()
         self.viewers: Callable[[], int] = lambda: 0
         """How many browsers are connected; set by whoever serves them."""
+        self.recorded: Callable[[], Recorded | None] = lambda: None
+        """The recorder's state; set by whoever has one."""
         self.speed = 1.0
         """How many times as fast as real time ``clock`` goes."""
         self.faults: Callable[[], tuple[FaultAtWork, ...]] = tuple
@@ -111,6 +113,7 @@ class Session:
             viewers=self.viewers(),
             first_seq=self._journal.first_seq,
             last_seq=self._journal.last_seq,
+            recording=self.recorded(),
             speed=self.speed,
             faults=self.faults(),
         )

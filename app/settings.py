@@ -126,6 +126,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     runtime_like: str = ""
     output: str = "table"
     recording: str = ""
+    record: bool = True
+    record_to: str = ""
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -170,10 +172,36 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "FILE",
         "recording",
-        "a journal as JSON lines, which `watch` and `simulate` write when asked for jsonl",
-        ("replay",),
+        "a recording (MCAP); `replay` takes a journal as JSON lines as well, which `watch` and "
+        "`simulate` write when asked for jsonl",
+        ("replay", "recover"),
         "FILE",
         str,
+    ),
+    Setting(
+        "-o",
+        "record_to",
+        "file to write, which must not exist yet",
+        ("record", "recover"),
+        "OUT",
+        str,
+    ),
+    Setting(
+        "--record-to",
+        "record_to",
+        "record into this one file, which must not exist yet (default: `watch` and `demo` record "
+        "into files of some minutes in $XDG_STATE_HOME/plegscope/flight, or "
+        "~/.local/state/plegscope/flight: 512 MiB and two days of them at most)",
+        ALL,
+        "PATH",
+        str,
+    ),
+    Setting(
+        "--no-record",
+        "record",
+        "do not record what happens",
+        BOTH,
+        constant=False,
     ),
     Setting(
         "--runtime-endpoint",
@@ -181,7 +209,7 @@ SETTINGS: tuple[Setting, ...] = (
         "socket of the container runtime, such as unix:///run/containerd/containerd.sock "
         "(default: found the way crictl does: CONTAINER_RUNTIME_ENDPOINT, then crictl's "
         "configuration file, then the well-known sockets)",
-        ("watch",),
+        ("watch", "record"),
         "ENDPOINT",
         str,
     ),
@@ -190,20 +218,20 @@ SETTINGS: tuple[Setting, ...] = (
         "join_shared_stream",
         "subscribe to events even where all subscribers share one stream (containerd 1.x, CRI-O "
         "before 1.28) and plegscope would take events away from a kubelet with EventedPLEG on",
-        ("watch",),
+        ("watch", "record"),
     ),
     Setting(
         "--no-stream",
         "stream",
         "do not subscribe to events, only poll: to compare, or to be sure",
-        ("watch",),
+        ("watch", "record"),
         constant=False,
     ),
     Setting(
         "--call-timeout",
         "call_timeout_ns",
         "deadline of each call to the runtime (default: 2m, the kubelet's)",
-        ("watch",),
+        ("watch", "record"),
         "DURATION",
         parse_duration,
     ),
@@ -260,7 +288,7 @@ SETTINGS: tuple[Setting, ...] = (
         "which PLEG to be: kep (as KEP-3386 was revised; default), generic (1.36 and later, "
         "EventedPLEG off), polling (up to 1.35), 1.37 (the merged watcher), legacy (1.26 to 1.35, "
         "EventedPLEG on); the page explains each",
-        ALL,
+        (*ALL, "record"),
         "NAME",
         parse_profile,
     ),
@@ -303,7 +331,7 @@ SETTINGS: tuple[Setting, ...] = (
         "duration_ns",
         "end by itself after this time, with exit code 0 (30s, 5m, 1h30m); of a simulation: how "
         "long it plays in its own time (default: as the scenario says)",
-        (*ALL, "replay"),
+        (*ALL, "replay", "record"),
         "DURATION",
         parse_duration,
     ),

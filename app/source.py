@@ -10,6 +10,18 @@ Feed = Callable[[Input], None]
 """Hands an input to the engine. Called on the event loop; never from within ``perform``."""
 
 
+class Tap(Protocol):
+    """Who wants to know what the engine is fed, and which records that brings."""
+
+    def took(self, happened: Input) -> None:
+        """The engine is about to take this in: records from here to ``made`` are its doing."""
+        ...
+
+    def made(self) -> None:
+        """All records that it brought have been told."""
+        ...
+
+
 class Source(Protocol):
     """Feeds inputs and carries out effects (DESIGN: the way of the data).
 

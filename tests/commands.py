@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
 
 PATIENCE_S = 30.0
+STATE = tempfile.mkdtemp(prefix="plegscope-state-")
+"""Where commands record that are given no other place; never the user's own."""
+atexit.register(shutil.rmtree, STATE, ignore_errors=True)
 ADDRESS = re.compile(r"^ +(http://\S+)$", re.MULTILINE)
 ENDPOINT = re.compile(r"^ +endpoint +(unix://\S+)", re.MULTILINE)
 
@@ -21,7 +27,7 @@ def environment(**extra: str) -> dict[str, str]:
     """This process's environment without what would choose a runtime or open a browser."""
     chosen = ("CONTAINER_RUNTIME_ENDPOINT", "CRI_CONFIG_FILE", "DISPLAY", "WAYLAND_DISPLAY")
     kept = {key: value for key, value in os.environ.items() if key not in chosen}
-    return {**kept, **extra}
+    return {**kept, "XDG_STATE_HOME": STATE, **extra}
 
 
 class Command:

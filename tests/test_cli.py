@@ -110,7 +110,8 @@ def test_help_teaches(command: str, capsys: pytest.CaptureFixture[str]) -> None:
         for one in SETTINGS
     }
     for flag, commands in flags.items():
-        assert (flag in text) == (command in commands), flag
+        found = re.search(rf"(?<![\w-]){re.escape(flag)}\b", text) is not None
+        assert found == (command in commands), flag
 
 
 def test_no_command_is_a_usage_error_that_names_the_commands(

@@ -6,6 +6,7 @@ and ``created_at``. What one stream brings twice is the runtime's doing and pass
 """
 
 import asyncio
+from collections.abc import Callable
 
 import msgspec
 from google.protobuf.message import DecodeError
@@ -16,6 +17,9 @@ from app.cri.pb import cri_pb2
 from app.cri.ring import Lost, Received, Ring
 from app.engine.inputs import StreamEnded, StreamEvent, StreamLost, StreamRenewed
 from app.source import Feed
+
+OnEvent = Callable[[int, int, bytes], None]
+"""Is told of each event as received: monotonic and wall time (ns), and the message's bytes."""
 
 CHUNK = 64
 """Events fed before everything else on the loop gets its turn."""
@@ -32,11 +36,20 @@ UNREADABLE = (
 class Feeder:
     """Feeds one subscription's events with the times of their receipt.
 
-    ``payload``: with their statuses, for the one profile that believes them.
+    ``payload``: with their statuses, for the one profile that believes them. ``on_event``: called
+    with each message before anything is made of it.
     """
 
-    def __init__(self, ring: Ring, clock: Clock, *, payload: bool = False) -> None:
+    def __init__(
+        self,
+        ring: Ring,
+        clock: Clock,
+        *,
+        payload: bool = False,
+        on_event: OnEvent | None = None,
+    ) -> None:
         self._ring = ring
+        self._on_event = on_event
         self._clock = clock
         self._payload = payload
         self._closed = False
@@ -88,6 +101,8 @@ class Feeder:
                     await asyncio.sleep(0)
 
     def _event(self, received: Received, feed: Feed) -> bool:
+        if self._on_event is not None:
+            self._on_event(received.t, received.wall, received.raw)
         try:
             message = cri_pb2.ContainerEventResponse.FromString(received.raw)
         except DecodeError:

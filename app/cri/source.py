@@ -9,6 +9,7 @@ from app.clock import Clock
 from app.cri.calls import inspect_pod, list_pods, told
 from app.cri.client import CriClient
 from app.cri.convert import Interner
+from app.cri.feeder import OnEvent
 from app.cri.probe import Probe, probe
 from app.cri.stream import SHARED, StreamKeeper, StreamTiming
 from app.cri.words import CallFailed, End, stream_end
@@ -40,6 +41,7 @@ class CriSource:
         join_shared_stream: bool = False,
         timing: StreamTiming | None = None,
         payload: bool = False,
+        on_event: OnEvent | None = None,
     ) -> None:
         self._client = client
         self._clock = clock
@@ -47,6 +49,7 @@ class CriSource:
         self._join_shared_stream = join_shared_stream
         self._timing = timing or StreamTiming()
         self._payload = payload
+        self._on_event = on_event
         self._tasks: asyncio.TaskGroup | None = None
         self._feed: Feed | None = None
         self._early: deque[Effect] = deque()
@@ -102,7 +105,13 @@ class CriSource:
         if end is None:
             shared = self._known.shared
             timing = SHARED if shared else self._timing
-            keeper = StreamKeeper(self._client, self._clock, timing, payload=self._payload)
+            keeper = StreamKeeper(
+                self._client,
+                self._clock,
+                timing,
+                payload=self._payload,
+                on_event=self._on_event,
+            )
             self._keeper = keeper
             try:
                 await keeper.run(feed)

@@ -24,7 +24,7 @@ import msgspec
 
 from app.clock import Clock
 from app.cri.client import CriClient, EventCall
-from app.cri.feeder import Feeder
+from app.cri.feeder import Feeder, OnEvent
 from app.cri.ring import Received, Ring
 from app.cri.words import End, stream_end
 from app.engine.inputs import StreamEnded, StreamLive, StreamOpened, StreamRenewed
@@ -88,7 +88,7 @@ class StreamKeeper:
     """Keeps one subscription alive, from the first call until it ends and is not renewed.
 
     ``run`` feeds ``StreamOpened``, ``StreamLive``, events, renewals, and at last ``StreamEnded``.
-    ``payload``: events come with their statuses.
+    ``payload``: events come with their statuses. ``on_event``: told of each as received.
     """
 
     def __init__(
@@ -99,13 +99,14 @@ class StreamKeeper:
         ring: Ring | None = None,
         *,
         payload: bool = False,
+        on_event: OnEvent | None = None,
     ) -> None:
         self._client = client
         self._clock = clock
         self._timing = timing or StreamTiming()
         # An empty ring is false.
         self._ring = Ring() if ring is None else ring
-        self._feeder = Feeder(self._ring, clock, payload=payload)
+        self._feeder = Feeder(self._ring, clock, payload=payload, on_event=on_event)
         self._count = client.count("GetContainerEvents")
         self._open: dict[int, Subscription] = {}
         self._opened = 0

@@ -27,6 +27,7 @@ __all__ = [
     "Lagging",
     "OldestCall",
     "PodRow",
+    "Recorded",
     "SessionState",
     "Snapshot",
     "State",
@@ -40,6 +41,24 @@ class Cost(msgspec.Struct, frozen=True):
     calls_per_s: float
     bytes_per_s: float
     rss_bytes: int
+
+
+class Recorded(msgspec.Struct, frozen=True, kw_only=True):
+    """The recorder: where it writes, at which cost, and whether all is well.
+
+    ``cpu`` is a share of one core, ``cpu_ns`` the whole so far. ``waiting``: things to be written;
+    ``lost``: how many could not be kept. ``trouble``: what is wrong, in a clause; empty when well.
+    """
+
+    well: bool
+    file: str
+    trouble: str
+    bytes_total: int
+    bytes_per_s: float
+    cpu: float
+    cpu_ns: int
+    waiting: int
+    lost: int
 
 
 class OldestCall(msgspec.Struct, frozen=True):
@@ -86,6 +105,8 @@ class SessionState(msgspec.Struct, frozen=True):
     viewers: int
     first_seq: int
     last_seq: int
+    recording: Recorded | None = None
+    """The recorder; None when nothing is recorded."""
     ended: bool = False
     """Nothing more will come: this is a journal that was recorded, and time stands still."""
     speed: float = 1.0

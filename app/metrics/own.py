@@ -34,6 +34,16 @@ METHODS = (*OPERATIONS, "GetContainerEvents")
 HOPS = ("stream", "journal", "viewer", "paused")
 
 
+class RecorderFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """The recorder: whether all is well, what it has written, what it cost, what it lost."""
+
+    well: bool
+    size: int
+    cpu_seconds: float
+    waiting: int
+    lost: int
+
+
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """Numbers that neither records nor the engine know, at the moment of a scrape.
 
@@ -60,6 +70,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     runtime_bytes: int = 0
     cpu_seconds: float = 0.0
     rss_bytes: int = 0
+    recording: RecorderFigures | None = None
+    """None: nothing is recorded."""
 
 
 class OwnMetrics:
@@ -99,6 +111,7 @@ class OwnMetrics:
         self._write_pleg(out, state)
         self._write_stream(out, state)
         _write_figures(out, figures)
+        _write_recorder(out, figures.recording)
 
     def _write_pleg(self, out: Exposition, state: EngineState) -> None:
         out.gauge(
@@ -233,4 +246,30 @@ def _write_figures(out: Exposition, figures: Figures) -> None:
             for method in METHODS
             if method in figures.runtime_calls
         ],
+    )
+
+
+def _write_recorder(out: Exposition, recorder: RecorderFigures | None) -> None:
+    out.gauge(
+        "plegscope_recorder_well",
+        "Whether what happens is being recorded: 0 when the recorder is in trouble, or off.",
+        int(recorder is not None and recorder.well),
+    )
+    if recorder is None:
+        return
+    out.counter("plegscope_recorder_bytes_total", "Bytes written into recordings.", recorder.size)
+    out.counter(
+        "plegscope_recorder_cpu_seconds_total",
+        "CPU time that the recorder has used; plegscope_cpu_seconds_total has it too.",
+        recorder.cpu_seconds,
+    )
+    out.counter(
+        "plegscope_recorder_lost_total",
+        "Inputs, records and events that the recorder could not keep.",
+        recorder.lost,
+    )
+    out.gauge(
+        "plegscope_recorder_waiting",
+        "Inputs, records and events that wait to be written.",
+        recorder.waiting,
     )

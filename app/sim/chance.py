@@ -13,8 +13,13 @@ def generator(seed: int, *names: str | int) -> Random:
     Seeded with text, which Python hashes with SHA-512: the same in every process, whatever
     ``PYTHONHASHSEED`` says.
     """
-    text = "/".join(str(name) for name in (seed, *names))
+    text = seeded_with(seed, *names)
     return Random(text)  # noqa: S311  a simulation wants reproducible chance, not secrets
+
+
+def seeded_with(seed: int, *names: str | int) -> str:
+    """What the generator of this seed and name is seeded with."""
+    return "/".join(str(name) for name in (seed, *names))
 
 
 def between(rng: Random, span: tuple[int, int]) -> int:

@@ -30,6 +30,10 @@ from app.sim.script import Script
 from app.sim.virtualruntime import VirtualRuntime
 from app.sim.workers import PodWorkers
 from app.sim.world import World
+from app.source import Tap
+
+BACKOFF = "reconnect backoff"
+"""What the engine's generator is called."""
 
 ENDPOINT = "simulated"
 REASON = "This runtime exists only in virtual time, and nobody else listens to it."
@@ -88,7 +92,7 @@ class VirtualSession:
         )
         self.engine = Engine(
             msgspec.structs.replace(scenario.engine, profile=profile),
-            generator(self.seed, "reconnect backoff"),
+            generator(self.seed, BACKOFF),
         )
         self.performance = Performance(
             self.agenda, self.workers, Script(self.seed, scenario.workloads)
@@ -96,6 +100,8 @@ class VirtualSession:
         self.listeners: list[Callable[[Record], None]] = [self._watch]
         if on_record is not None:
             self.listeners.append(on_record)
+        self.tap: Tap | None = None
+        """Is told what the engine is fed; set before the start."""
         self._timers: dict[str, Appointment] = {}
         self._stepping = False
         self._listed_t = -1
@@ -174,9 +180,13 @@ class VirtualSession:
         """Hand an input to the engine; never from within its step."""
         assert not self._stepping, "an input was fed from within the engine's step"
         self._stepping = True
+        if self.tap is not None:
+            self.tap.took(happened)
         outputs = self.engine.step(happened)
         for record in outputs.records:
             self._take(record)
+        if self.tap is not None:
+            self.tap.made()
         self._stepping = False
         for effect in outputs.effects:
             if isinstance(effect, WakeAt):

@@ -4,12 +4,14 @@ import os
 import sys
 from contextlib import suppress
 from itertools import count
-from typing import BinaryIO
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
 from app.engine.records import Record
 from app.errors import OutputError
+from app.resources import check_generated
 from app.settings import Settings
 from app.sim.account import Summary, play_to_end
 from app.sim.library import load, names
@@ -17,6 +19,9 @@ from app.sim.virtual import VirtualSession
 from app.simulate.progress import Progress, silent
 from app.simulate.table import plain, table
 from app.simulate.verdict import verdict
+
+if TYPE_CHECKING:
+    from app.recording.virtual import VirtualRecorder
 
 
 def scenarios() -> int:
@@ -38,6 +43,7 @@ def simulate(settings: Settings) -> int:
         ScenarioError: there is no such scenario.
         SettingsError: there is no such runtime.
         OutputError: standard output cannot be written.
+        RecordingError: the recording cannot be written.
     """
     scenario = load(settings.scenario, settings.runtime_like)
     duration_ns = settings.duration_ns or scenario.duration_ns
@@ -50,8 +56,11 @@ def simulate(settings: Settings) -> int:
         profile=settings.profile,
         on_record=_Lines(out).on_record if lines else None,
     )
+    recorder = _recorder(session, settings.record_to)
     try:
         summary = play_to_end(session, duration_ns, progress)
+        if recorder is not None:
+            recorder.close()
         if isinstance(progress, Progress):
             progress.clear()
         judged = verdict(summary, settings.scenario)
@@ -69,6 +78,16 @@ def simulate(settings: Settings) -> int:
     if not judged.well:
         sys.stderr.write(f"plegscope: {judged.text}\n")
     return 0 if judged.well else 1
+
+
+def _recorder(session: VirtualSession, path: str) -> "VirtualRecorder | None":
+    if not path:
+        return None
+    # Here, as what it needs takes time to load.
+    from app.recording.virtual import VirtualRecorder
+
+    check_generated()
+    return VirtualRecorder(session, Path(path))
 
 
 class _Lines:

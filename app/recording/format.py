@@ -1,0 +1,216 @@
+"""What a recording holds: channels, their schemas, and the words that only a recording has.
+
+A recording is an MCAP file of the profile ``plegscope``. Its topics:
+
+    /plegscope/session   what was watched, with which settings; repeated, so that no damage hides it
+    /plegscope/inputs    everything the engine was fed, in order: enough to run it again
+    /plegscope/records   what the engine told, as in the journal
+    /plegscope/stream    what it told of the event stream's state, likewise
+    /plegscope/notes     what was told by others than the engine: notes, a runtime that hangs
+    /plegscope/opening   in a later part: earlier records, newest of their kind, to begin from
+    /plegscope/losses    what the recorder could not keep
+    /cri/events          the runtime's events as received, in protobuf
+
+All but the last are JSON with JSON Schema. An input stands before the records it brought about.
+``log_time`` is the session's monotonic time put on the wall clock of its beginning, so that it
+never jumps; ``publish_time`` is what the wall clock said. ``sequence`` counts a channel's messages
+(inputs: all that were fed; records: the journal's own number), so that a hole shows.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+
+from app import __version__
+from app.engine.inputs import (
+    EventsTaken,
+    PodInspected,
+    PodInspectFailed,
+    PodsListFailed,
+    ReinspectRequested,
+    RelistRequested,
+    RuntimeProbed,
+    Start,
+    Stop,
+    StreamEnded,
+    StreamEvent,
+    StreamLive,
+    StreamLost,
+    StreamOpened,
+    StreamRenewed,
+    SyncEnded,
+    SyncStarted,
+    TimerFired,
+)
+from app.engine.records import AnyRecord
+from app.engine.settings import EngineSettings
+from app.recording import mcapwrite as mcap
+from app.recording.lists import Listed
+
+FORMAT: Final = 1
+"""Version of everything above; a reader refuses newer ones."""
+
+PROFILE: Final = "plegscope"
+LIBRARY: Final = f"plegscope {__version__}"
+
+MOST_MESSAGE: Final = 8 * 1024 * 1024
+"""Bytes of a message; nothing larger is written or read."""
+
+MOST_CHUNK: Final = 16 * 1024 * 1024
+"""Bytes of an unpacked chunk that a reader accepts; plegscope ends its own far earlier."""
+
+SESSION, INPUTS, RECORDS, STREAM, NOTES, OPENING, LOSSES, EVENTS = range(1, 9)
+"""Channel numbers. They are fixed, so that a file whose first bytes are lost can be read."""
+
+TOPICS: Final = {
+    SESSION: "/plegscope/session",
+    INPUTS: "/plegscope/inputs",
+    RECORDS: "/plegscope/records",
+    STREAM: "/plegscope/stream",
+    NOTES: "/plegscope/notes",
+    OPENING: "/plegscope/opening",
+    LOSSES: "/plegscope/losses",
+    EVENTS: "/cri/events",
+}
+NUMBERS: Final = {topic: number for number, topic in TOPICS.items()}
+
+ENGINE_MADE: Final = frozenset({RECORDS, STREAM})
+"""Channels with what the engine told: running the inputs again gives the same."""
+
+TOLD: Final = frozenset({RECORDS, STREAM, NOTES})
+"""Channels whose messages are the journal, in order."""
+
+AnyInput = (
+    Start
+    | Stop
+    | TimerFired
+    | RuntimeProbed
+    | Listed
+    | PodsListFailed
+    | PodInspected
+    | PodInspectFailed
+    | StreamOpened
+    | StreamLive
+    | StreamRenewed
+    | StreamEvent
+    | StreamLost
+    | StreamEnded
+    | SyncStarted
+    | SyncEnded
+    | RelistRequested
+    | ReinspectRequested
+    | EventsTaken
+)
+"""The inputs as a recording has them: ``Listed`` for ``PodsListed``."""
+
+
+class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What was watched, and all that running it again takes beside the inputs.
+
+    ``chance``: what the engine's generator was seeded with (``random.Random(chance)``). ``origin``:
+    wall time (ns since 1970) at the session's time 0. ``part`` counts the files of one session from
+    1; ``inputs``: how many had been fed when this was told. ``seed`` None: nothing was simulated.
+    """
+
+    format: int = FORMAT
+    plegscope: str = __version__
+    session: str
+    part: int = 1
+    inputs: int = 0
+    command: str
+    title: str
+    simulated: bool
+    endpoint: str = ""
+    endpoint_reason: str = ""
+    host: str = ""
+    scenario: str = ""
+    seed: int | None = None
+    chance: int | str
+    settings: EngineSettings
+    origin: int
+
+
+class Loss(msgspec.Struct, frozen=True, kw_only=True):
+    """What the recorder could not keep between ``from_t`` and ``t`` (monotonic ns), and why."""
+
+    t: int
+    wall: int
+    from_t: int
+    inputs: int = 0
+    records: int = 0
+    events: int = 0
+    reason: str
+
+
+class Versions(msgspec.Struct, frozen=True):
+    """What is understood of a session's beginning whatever wrote it."""
+
+    format: int
+    plegscope: str = ""
+
+
+def _json_schema(kind: Any) -> bytes:
+    return msgspec.json.encode(msgspec.json.schema(kind))
+
+
+def _events_schema() -> bytes:
+    """A ``FileDescriptorSet`` of one file: field 1, and its length."""
+    # Here, as reading needs no protobuf.
+    from app.cri.pb import cri_pb2
+
+    file = cri_pb2.DESCRIPTOR.serialized_pb
+    size, length = bytearray(), len(file)
+    while length > 0x7F:
+        size.append(length & 0x7F | 0x80)
+        length >>= 7
+    return b"\x0a" + bytes([*size, length]) + file
+
+
+_Schema = tuple[str, str, Callable[[], bytes]]
+
+_SCHEMAS: Final[dict[int, _Schema]] = {
+    1: ("plegscope.Session", "jsonschema", lambda: _json_schema(SessionInfo)),
+    2: ("plegscope.Input", "jsonschema", lambda: _json_schema(AnyInput)),
+    3: ("plegscope.Record", "jsonschema", lambda: _json_schema(AnyRecord)),
+    4: ("plegscope.Loss", "jsonschema", lambda: _json_schema(Loss)),
+    5: ("runtime.v1.ContainerEventResponse", "protobuf", _events_schema),
+}
+_SCHEMA_OF: Final = {
+    SESSION: 1,
+    INPUTS: 2,
+    RECORDS: 3,
+    STREAM: 3,
+    NOTES: 3,
+    OPENING: 3,
+    LOSSES: 4,
+    EVENTS: 5,
+}
+
+
+@cache
+def schema_records() -> bytes:
+    """All schemas as MCAP records."""
+    return b"".join(
+        mcap.schema(number, name, encoding, make())
+        for number, (name, encoding, make) in _SCHEMAS.items()
+    )
+
+
+@cache
+def channel_records() -> bytes:
+    """All channels as MCAP records."""
+    return b"".join(
+        mcap.channel(
+            number,
+            _SCHEMA_OF[number],
+            topic,
+            "protobuf" if number == EVENTS else "json",
+            {"format": str(FORMAT)},
+        )
+        for number, topic in TOPICS.items()
+    )
+
+
+SCHEMAS: Final = len(_SCHEMAS)

@@ -1,0 +1,237 @@
+"""Reads recordings: what was watched, the inputs, the journal; and what is missing, with its place.
+
+Whatever is in the file is hostile until it is decoded, strictly, into our own types; the schemas
+that a file carries are for others and never used here. A message that cannot be decoded is counted
+and left out.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import msgspec
+
+from app.engine.inputs import Input
+from app.engine.records import AnyRecord, Record
+from app.errors import RecordingError
+from app.recording import format as words
+from app.recording.format import (
+    ENGINE_MADE,
+    EVENTS,
+    FORMAT,
+    INPUTS,
+    LOSSES,
+    NUMBERS,
+    OPENING,
+    SESSION,
+    TOLD,
+    AnyInput,
+    Loss,
+    SessionInfo,
+    Versions,
+)
+from app.recording.lists import Listed, ListReader, Undecodable
+from app.recording.mcapread import Damage, McapReader, Message, NotMcap
+from app.recording.mcapwrite import MAGIC
+
+OURS_WITHIN = 8
+"""A file whose header does not say that it is a recording must say so within so many chunks."""
+
+GIVE = "Give a file that plegscope recorded."
+
+
+class Fed(NamedTuple):
+    """An input in its place; ``number`` counts all that were fed, from 1 (None: unreadable)."""
+
+    number: int
+    happened: Input | None
+
+
+class Told(NamedTuple):
+    """A record of the journal; ``by_engine``: running the inputs again gives it again.
+
+    ``opening``: it is older than what follows, told again to begin from.
+    """
+
+    record: Record
+    by_engine: bool
+    opening: bool = False
+
+
+class Heard(NamedTuple):
+    """A message of the runtime's event stream, as received; monotonic and wall time (ns)."""
+
+    t: int
+    wall: int
+    raw: bytes
+
+
+Item = Fed | Told | Heard | Loss
+
+
+class Recording:
+    """One file, read once from its beginning to its end by ``items``.
+
+    Everything else is known as far as reading has come. Use it in ``with``.
+
+    Raises:
+        RecordingError: the file cannot be opened.
+    """
+
+    def __init__(self, path: Path, stopped: Callable[[], bool] = lambda: False) -> None:
+        self.path = path
+        self._file = _opened(path)
+        size = os.fstat(self._file.fileno()).st_size
+        self._reader = McapReader(self._file, size, stopped)
+        self._topics: dict[int, str] = dict(words.TOPICS)
+        self._lists = ListReader()
+        self._inputs = msgspec.json.Decoder(AnyInput)
+        self._records = msgspec.json.Decoder(AnyRecord)
+        self._sessions = msgspec.json.Decoder(SessionInfo)
+        self._versions = msgspec.json.Decoder(Versions)
+        self._losses = msgspec.json.Decoder(Loss)
+        self._origin = 0
+        self.info: SessionInfo | None = None
+        self.unreadable = 0
+        """Messages that could not be decoded though the file is not damaged there."""
+        self.losses: list[Loss] = []
+
+    def __enter__(self) -> "Recording":
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self._file.close()
+
+    @property
+    def damage(self) -> list[Damage]:
+        """What is damaged, the first ones; ``damaged`` counts all."""
+        return self._reader.damage
+
+    @property
+    def damaged(self) -> int:
+        """Number of damages."""
+        return self._reader.damaged
+
+    @property
+    def finished(self) -> bool:
+        """Whether its writer came to the end; else it was ended by force, or still writes."""
+        return self._reader.finished
+
+    @property
+    def library(self) -> str:
+        """Who wrote it."""
+        return self._reader.library
+
+    def messages(self) -> Iterator[tuple[int, Message]]:
+        """Channel number of ours (0: a topic we do not know) and message, in order.
+
+        Raises:
+            RecordingError: it is no recording, or of a newer format, or cannot be read.
+        """
+        ours = False
+        try:
+            for block in self._reader.blocks():
+                self._topics.update(block.channels)
+                ours = ours or self._is_ours(block.channels)
+                if not ours and block.number >= OURS_WITHIN:
+                    break
+                for message in block.messages:
+                    number = NUMBERS.get(self._topics.get(message.channel, ""), 0)
+                    if number == SESSION:
+                        self._session(message.data)
+                    yield number, message
+        except NotMcap:
+            raise RecordingError(f"{self.path} is no MCAP file. {GIVE}") from None
+        except OSError as error:
+            raise _unreadable(self.path, error) from error
+        if not ours and not self._is_ours({}):
+            raise RecordingError(
+                f"{self.path} is an MCAP file, but not one of plegscope's (it says that "
+                f"{self.library[:60] or 'nobody'!r} wrote it). {GIVE}"
+            )
+
+    def items(self) -> Iterator[Item]:
+        """Everything that happened, decoded, in order. Raises as ``messages``."""
+        for number, message in self.messages():
+            item = self._item(number, message)
+            if item is not None:
+                yield item
+
+    def _is_ours(self, channels: dict[int, str]) -> bool:
+        return self._reader.profile == words.PROFILE or words.TOPICS[SESSION] in channels.values()
+
+    def _item(self, number: int, message: Message) -> Item | None:
+        data = message.data
+        try:
+            if number == INPUTS:
+                return Fed(message.sequence, self._input(data))
+            if number in TOLD:
+                return Told(self._records.decode(data), number in ENGINE_MADE)
+            if number == OPENING:
+                return Told(self._records.decode(data), by_engine=False, opening=True)
+            if number == EVENTS:
+                return Heard(message.log_time - self._origin, message.publish_time, data)
+            if number == LOSSES:
+                loss = self._losses.decode(data)
+                if len(self.losses) < 1000:
+                    self.losses.append(loss)
+                return loss
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            self.unreadable += 1
+            if number == INPUTS:
+                return Fed(message.sequence, None)
+        return None
+
+    def _input(self, data: bytes) -> Input | None:
+        happened = self._inputs.decode(data)
+        if not isinstance(happened, Listed):
+            return happened
+        try:
+            return self._lists.read(happened)
+        except Undecodable:
+            return None
+
+    def _session(self, data: bytes) -> None:
+        try:
+            version = self._versions.decode(data)
+            if version.format > FORMAT:
+                raise RecordingError(
+                    f"{self.path} was written by plegscope {version.plegscope[:40]!r} in format "
+                    f"{version.format}; this one reads up to {FORMAT}. Update plegscope."
+                )
+            info = self._sessions.decode(data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            self.unreadable += 1
+            return
+        self._origin = info.origin
+        if self.info is None:
+            self.info = info
+
+
+def is_mcap(path: Path) -> bool:
+    """Whether a file begins as MCAP does, or is called so."""
+    if path.suffix == ".mcap":
+        return True
+    try:
+        with _opened(path) as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except RecordingError:
+        return False
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            # A pipe or a device may never come to its end, or not even to its beginning.
+            raise OSError(errno.EINVAL, "it is no regular file")
+        return path.open("rb")
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> RecordingError:
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return RecordingError(f"{path} cannot be read ({reason}). {GIVE}")

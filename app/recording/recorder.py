@@ -1,0 +1,340 @@
+"""Records a live session from a thread of its own, and never makes anybody wait.
+
+The session's thread only puts what happened into a bounded queue; it is not copied, as none of it
+ever changes. The recorder's thread takes it out five times a second, encodes it, writes a chunk. A
+disk that is full, slow or gone is the thread's trouble alone: what cannot be written waits and is
+tried again every second, and once the queue is full what comes is counted and not kept. The loss is
+told in the recording and by ``news``, as is that it goes on again.
+"""
+
+import threading
+import time
+from collections import deque
+from typing import Literal, NamedTuple, Protocol
+
+from app.engine.inputs import Input, PodsListed
+from app.engine.records import Record
+from app.errors import where
+from app.hub.wire import Recorded
+from app.journal.weight import weight
+from app.recording.format import Loss, SessionInfo
+from app.recording.scribe import Scribe
+from app.recording.segment import Segment
+
+FLUSH_S = 0.2
+"""What happened is in the file after this time and that of one write."""
+
+SYNC_S = 5.0
+"""So often the disk is told to hold it: what a machine that loses power may lose."""
+
+RETRY_S = 1.0
+
+CAPACITY = 32_768
+"""Things that may wait to be written."""
+MAX_HEFT = 48 * 1024 * 1024
+"""Bytes, roughly, that they may hold."""
+HURRY = 2048
+"""So many that wait are taken at once."""
+
+BEHIND_S = 3.0
+"""A recorder this far behind has a slow disk, and says so."""
+
+GONE = "its file is no longer there"
+
+Level = Literal["info", "warning"]
+
+
+class Target(Protocol):
+    """Where a session's files go."""
+
+    def open_file(self, part: int, /) -> Segment:
+        """Create the file of a part; raises OSError."""
+        ...
+
+    def is_over(self, segment: Segment, /) -> bool:
+        """Whether the next file is to be begun."""
+        ...
+
+    def make_room(self) -> None:
+        """Keep to the bounds; raises OSError when there must not be more."""
+        ...
+
+
+class _Item(NamedTuple):
+    kind: Literal["input", "record", "made", "event", "loss"]
+    t: int
+    wall: int
+    what: Input | Record | bytes | Loss
+    heft: int
+
+
+class Recorder:
+    """Takes what happens on one thread, and writes it on another.
+
+    Args:
+        info: the session.
+        target: where its files go.
+        capacity, max_heft, flush_s: as the constants; others only in tests.
+    """
+
+    def __init__(
+        self,
+        info: SessionInfo,
+        target: Target,
+        *,
+        capacity: int = CAPACITY,
+        max_heft: int = MAX_HEFT,
+        flush_s: float = FLUSH_S,
+    ) -> None:
+        self._target = target
+        self._scribe = Scribe(info, target.open_file)
+        self._capacity = capacity
+        self._max_heft = max_heft
+        self._flush_s = flush_s
+        self._queue: deque[_Item] = deque()
+        # Each of these two is written by one thread only.
+        self._heft_in = 0
+        self._heft_out = 0
+        self._stepping = False
+        self._lost = _Losing()
+        self._lost_total = [0, 0, 0]
+        self._trouble = ""
+        self._retry_at = 0.0
+        self._checked = 0.0
+        self._synced = 0.0
+        self._busy_since: float | None = None
+        self._cpu_ns = 0
+        self._news: deque[tuple[Level, str]] = deque(maxlen=100)
+        self._slow = False
+        self._was_in_trouble = ""
+        self._failed = ""
+        self._rates = _Rates()
+        self._wake = threading.Event()
+        self._closing = False
+        # A daemon: a disk that never answers must not keep the process alive.
+        self._thread = threading.Thread(target=self._work, name="recorder", daemon=True)
+        self._thread.start()
+
+    # The session's side: quick, and never raises
+
+    def took(self, happened: Input) -> None:
+        """The engine is about to take this in; records until ``made`` are of its making."""
+        self._stepping = True
+        heft = 256
+        if isinstance(happened, PodsListed):
+            # Rows are shared with the listings before.
+            heft += 8 * (len(happened.sandboxes) + len(happened.containers))
+        self._put(_Item("input", happened.t, happened.wall, happened, heft))
+
+    def made(self) -> None:
+        """All that the engine made of it has been told."""
+        self._stepping = False
+
+    def on_record(self, record: Record) -> None:
+        """To be subscribed to the journal."""
+        heft = 256 + 2 * weight(record)
+        kind: Literal["made", "record"] = "made" if self._stepping else "record"
+        self._put(_Item(kind, record.t, record.wall, record, heft))
+
+    def on_event(self, t: int, wall: int, raw: bytes) -> None:
+        """The runtime's stream brought this message."""
+        self._put(_Item("event", t, wall, raw, 256 + len(raw)))
+
+    def _put(self, item: _Item) -> None:
+        queue = self._queue
+        waiting, heft = len(queue), self._heft_in - self._heft_out
+        lost = self._lost
+        if lost.count:
+            if waiting <= self._capacity // 2 and heft <= self._max_heft // 2:
+                loss = lost.told(item.t, item.wall, self._trouble)
+                self._lost = _Losing()
+                queue.append(_Item("loss", item.t, item.wall, loss, 0))
+            else:
+                self._lose(item)
+                return
+        elif waiting >= self._capacity or heft + item.heft > self._max_heft:
+            self._lose(item)
+            return
+        self._heft_in += item.heft
+        queue.append(item)
+        if waiting == HURRY:
+            self._wake.set()
+
+    def _lose(self, item: _Item) -> None:
+        self._lost.add(item)
+        total = self._lost_total
+        total[0] += item.kind == "input"
+        total[1] += item.kind in ("record", "made")
+        total[2] += item.kind == "event"
+
+    # What is told of it
+
+    def news(self) -> list[tuple[Level, str]]:
+        """Sentences for the timeline, since the last call; to be called about twice a second."""
+        news: list[tuple[Level, str]] = []
+        trouble = self._trouble
+        if trouble != self._was_in_trouble:
+            if trouble:
+                news.append(("warning", f"Recording has stopped: {trouble}. It is tried again."))
+            else:
+                news.append(("info", "Recording goes on."))
+            self._was_in_trouble = trouble
+        since = self._busy_since
+        slow = not trouble and since is not None and time.monotonic() - since > BEHIND_S
+        if slow != self._slow:
+            if slow:
+                news.append(("warning", "Recording is behind: the disk is slow to take it."))
+            elif not trouble:
+                news.append(("info", "Recording has caught up."))
+            self._slow = slow
+        while self._news:
+            news.append(self._news.popleft())
+        return news
+
+    def state(self) -> Recorded:
+        """Where it writes, at which cost, and whether all is well."""
+        segment = self._scribe.segment
+        bytes_per_s, cpu = self._rates.at(time.monotonic(), self._scribe.written, self._cpu_ns)
+        inputs, records, events = self._lost_total
+        return Recorded(
+            well=not (self._trouble or self._slow or self._failed),
+            file="" if segment is None else str(segment.path),
+            trouble=self._trouble or self._failed or ("the disk is slow" if self._slow else ""),
+            bytes_total=self._scribe.written,
+            bytes_per_s=bytes_per_s,
+            cpu=cpu,
+            cpu_ns=self._cpu_ns,
+            waiting=len(self._queue),
+            lost=inputs + records + events + self._scribe.too_large,
+        )
+
+    def close(self, timeout: float = 5.0) -> bool:
+        """Write what waits and end the file; returns whether all that was kept got there."""
+        self._closing = True
+        self._wake.set()
+        self._thread.join(timeout)
+        return not self._thread.is_alive() and not self._queue and not self._scribe.waiting
+
+    # The recorder's thread
+
+    def _work(self) -> None:
+        try:
+            while not self._closing:
+                self._wake.wait(self._flush_s)
+                self._wake.clear()
+                self._round()
+            self._round(last=True)
+        except Exception as error:
+            # A fault of ours: the session goes on, and is told.
+            self._failed = where(error)
+            sentence = (
+                f"plegscope's recorder stopped working ({self._failed}). This is a fault of "
+                "plegscope: please report it with this line."
+            )
+            self._news.append(("warning", sentence))
+
+    def _round(self, *, last: bool = False) -> None:
+        now = time.monotonic()
+        if self._trouble and now < self._retry_at and not last:
+            return
+        self._busy_since = now
+        try:
+            self._watch_file(now)
+            self._scribe.flush()
+            self._drain()
+            self._scribe.flush()
+            if last:
+                self._scribe.turn()
+            else:
+                self._tend(now)
+            self._trouble = ""
+        except OSError as error:
+            self._retry_at = time.monotonic() + RETRY_S
+            self._trouble = error.strerror or str(error)
+        finally:
+            self._busy_since = None
+            self._cpu_ns = time.thread_time_ns()
+
+    def _drain(self) -> None:
+        """Encode what waits; at most what was there at the beginning."""
+        queue, scribe = self._queue, self._scribe
+        for _ in range(len(queue)):
+            item = queue.popleft()
+            self._heft_out += item.heft
+            what = item.what
+            if isinstance(what, bytes):
+                scribe.put_event(item.t, item.wall, what)
+            elif isinstance(what, Loss):
+                scribe.put_loss(what)
+            elif isinstance(what, Record):
+                scribe.put_record(what, by_engine=item.kind == "made")
+            else:
+                scribe.put_input(what)
+            if scribe.waiting:
+                # A chunk is full: it is written before more is taken.
+                scribe.flush()
+
+    def _watch_file(self, now: float) -> None:
+        """Is there room, and still the file? A removed one takes what nobody will ever read."""
+        if now - self._checked < RETRY_S:
+            return
+        self._checked = now
+        self._target.make_room()
+        segment = self._scribe.segment
+        if segment is not None and not segment.is_there():
+            self._scribe.leave()
+            self._news.append(("warning", f"Recording begins a new file: {GONE}."))
+
+    def _tend(self, now: float) -> None:
+        segment = self._scribe.segment
+        if segment is None:
+            return
+        if self._target.is_over(segment):
+            self._scribe.turn()
+        elif now - self._synced >= SYNC_S:
+            self._synced = now
+            segment.sync()
+
+
+class _Losing:
+    """What is being lost."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._from_t = 0
+        self._kinds = {"input": 0, "record": 0, "made": 0, "event": 0, "loss": 0}
+
+    def add(self, item: _Item) -> None:
+        if not self.count:
+            self._from_t = item.t
+        self.count += 1
+        self._kinds[item.kind] += 1
+
+    def told(self, t: int, wall: int, trouble: str) -> Loss:
+        kinds = self._kinds
+        return Loss(
+            t=t,
+            wall=wall,
+            from_t=self._from_t,
+            inputs=kinds["input"],
+            records=kinds["record"] + kinds["made"],
+            events=kinds["event"],
+            reason=trouble or "the disk was too slow",
+        )
+
+
+class _Rates:
+    """Bytes a second and share of a core, over some seconds."""
+
+    def __init__(self) -> None:
+        self._samples: deque[tuple[float, int, int]] = deque(maxlen=20)
+
+    def at(self, now: float, size: int, cpu_ns: int) -> tuple[float, float]:
+        samples = self._samples
+        if not samples or now - samples[-1][0] >= 0.5:
+            samples.append((now, size, cpu_ns))
+        first = samples[0]
+        elapsed = now - first[0]
+        if elapsed <= 0:
+            return 0.0, 0.0
+        return (size - first[1]) / elapsed, (cpu_ns - first[2]) / elapsed / 1e9

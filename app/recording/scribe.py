@@ -1,0 +1,206 @@
+"""Puts what happens into chunks and chunks into files; no thread, no clock of its own.
+
+What could not be written waits and is tried again by the next ``flush``: a full disk loses nothing
+as long as what waits is bounded by whoever puts things in. Each file begins with what is needed to
+read it alone: schemas, channels, the session, the newest records of each kind.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from app.engine.inputs import Input, PodsListed
+from app.engine.records import Record, StreamChanged
+from app.recording import format as words
+from app.recording.format import (
+    EVENTS,
+    INPUTS,
+    LOSSES,
+    MOST_MESSAGE,
+    NOTES,
+    OPENING,
+    RECORDS,
+    SESSION,
+    STREAM,
+    Loss,
+    SessionInfo,
+)
+from app.recording.lists import KEYFRAME_NS, ListWriter
+from app.recording.opening import Opening
+from app.recording.packer import Packer
+from app.recording.segment import Packed, Segment
+
+TOO_LARGE = f"one message was larger than {MOST_MESSAGE // 1024 // 1024} MiB"
+
+
+class Scribe:
+    """Writes one session into one file after another.
+
+    Args:
+        info: the session; ``part`` and ``inputs`` are set here.
+        open_file: makes the file of a part (from 1); raises OSError.
+
+    Whoever uses it calls from one thread. ``put_*`` never raise; ``flush``, ``turn`` and ``finish``
+    raise OSError and can be called again.
+    """
+
+    def __init__(self, info: SessionInfo, open_file: Callable[[int], Segment]) -> None:
+        self._info = info
+        self._open_file = open_file
+        self._encode = msgspec.json.Encoder().encode
+        self._packer = Packer()
+        self._lists = ListWriter()
+        self._opening = Opening()
+        self._waiting: list[Packed] = []
+        self._part = 0
+        self._inputs = 0
+        self._inputs_before = 0
+        self._events = 0
+        self._losses = 0
+        self._told_t: int | None = None
+        self._last = (0, 0)
+        self.segment: Segment | None = None
+        self.written = 0
+        """Bytes written, in all files."""
+        self.too_large = 0
+        """Messages that were larger than a recording may have, and are not in it."""
+
+    @property
+    def waiting(self) -> int:
+        """Chunks that could not be written yet."""
+        return len(self._waiting)
+
+    # What happens
+
+    def put_input(self, happened: Input) -> None:
+        """The engine was fed this."""
+        self._inputs += 1
+        told = self._lists.write(happened) if isinstance(happened, PodsListed) else happened
+        if not self._put(INPUTS, self._inputs, happened.t, happened.wall, self._encode(told)):
+            self._lists.restart()
+        if self._told_t is None or happened.t - self._told_t >= KEYFRAME_NS:
+            self._tell_session(happened.t, happened.wall)
+
+    def put_record(self, record: Record, *, by_engine: bool) -> None:
+        """The journal was given this, numbered."""
+        self._opening.apply(record)
+        channel = NOTES
+        if by_engine:
+            channel = STREAM if isinstance(record, StreamChanged) else RECORDS
+        self._put(channel, record.seq, record.t, record.wall, self._encode(record))
+
+    def put_event(self, t: int, wall: int, raw: bytes) -> None:
+        """The runtime's stream brought this message."""
+        self._events += 1
+        self._put(EVENTS, self._events, t, wall, raw)
+
+    def put_loss(self, loss: Loss) -> None:
+        """Something could not be kept; ``loss.inputs`` of the engine's are missing from here on."""
+        self._inputs += loss.inputs
+        self._events += loss.events
+        self._losses += 1
+        self._lists.restart()
+        self._put(LOSSES, self._losses, loss.t, loss.wall, self._encode(loss))
+
+    # Files
+
+    def flush(self) -> None:
+        """Write everything put so far.
+
+        Raises:
+            OSError: it could not be; what is left waits for the next time.
+        """
+        self._seal()
+        if not self._waiting:
+            return
+        if self.segment is None:
+            self._begin_file()
+        segment = self.segment
+        assert segment is not None
+        while self._waiting:
+            before = segment.size
+            segment.append(self._waiting[0])
+            self.written += segment.size - before
+            del self._waiting[0]
+
+    def turn(self) -> None:
+        """End this file; what comes is written into the next.
+
+        Raises:
+            OSError: its end could not be written. It is closed nevertheless.
+        """
+        self.flush()
+        segment, self.segment = self.segment, None
+        self._start_anew()
+        if segment is not None:
+            before = segment.size
+            segment.finish()
+            self.written += segment.size - before
+
+    def leave(self) -> None:
+        """Close this file as it is, for there is something wrong with it."""
+        if self.segment is not None:
+            self.segment.close()
+            self.segment = None
+        self._start_anew()
+
+    def _start_anew(self) -> None:
+        """What is put from here on is for another file."""
+        self._lists.restart()
+        self._told_t = None
+        self._inputs_before = self._inputs
+
+    def _begin_file(self) -> None:
+        self.segment = self._open_file(self._part + 1)
+        self._part += 1
+        self.written += self.segment.size
+        self._waiting.insert(0, self._beginning())
+
+    def _beginning(self) -> Packed:
+        """The chunk that each file begins with."""
+        t, wall = self._last
+        self._seal()
+        self._packer.prepend(words.schema_records() + words.channel_records())
+        self._session_message(t, wall, self._inputs_before)
+        if self._part > 1:
+            for record in self._opening.records():
+                self._put(OPENING, record.seq, record.t, record.wall, self._encode(record))
+        self._seal()
+        return self._waiting.pop()
+
+    # Messages
+
+    def _tell_session(self, t: int, wall: int) -> None:
+        self._told_t = t
+        # The channels as well, so that a file whose beginning is damaged can be read by others.
+        self._packer.prepend(words.channel_records())
+        self._session_message(t, wall, self._inputs)
+
+    def _session_message(self, t: int, wall: int, inputs: int) -> None:
+        info = msgspec.structs.replace(self._info, part=max(1, self._part), inputs=inputs)
+        self._put(SESSION, self._part, t, wall, self._encode(info))
+
+    def _put(self, channel: int, sequence: int, t: int, wall: int, data: bytes) -> bool:
+        if len(data) > MOST_MESSAGE:
+            self.too_large += 1
+            if channel != LOSSES:
+                loss = Loss(
+                    t=t,
+                    wall=wall,
+                    from_t=t,
+                    inputs=int(channel == INPUTS),
+                    records=int(channel in words.TOLD),
+                    events=int(channel == EVENTS),
+                    reason=TOO_LARGE,
+                )
+                self._losses += 1
+                self._put(LOSSES, self._losses, t, wall, self._encode(loss))
+            return False
+        self._last = (t, wall)
+        if self._packer.put(channel, sequence, self._info.origin + t, wall, data):
+            self._seal()
+        return True
+
+    def _seal(self) -> None:
+        if self._packer:
+            self._waiting.append(self._packer.take())
