@@ -23,10 +23,11 @@ from app.metrics.runtime import RuntimeCalls
 from app.resources import static_dir, templates_dir
 from app.session import Calls, Subject
 from app.settings import Settings
-from app.web import runs
+from app.web import faultpage, runs
 from app.web.access import Access, access, is_loopback, new_token
 from app.web.app import create_app
 from app.web.desk import Desk
+from app.web.faults import Allowance
 from app.web.guard import Guard
 from app.web.pages import PageData, Pages, StageLink
 from app.web.part import Part
@@ -129,7 +130,7 @@ class Dashboard:
             state=self._session.state, pods=self._pods.rows, pod_records=self._pod_records
         )
         link = None if self._stage is None else StageLink(self._plays)
-        pages = Pages(templates_dir(), data, version=__version__, stage=link)
+        pages = Pages(templates_dir(), data, version=__version__, stage=link, desk=self._desk)
         return create_app(
             hub=self._hub,
             journal=self._journal,
@@ -145,9 +146,12 @@ class Dashboard:
         )
 
     def _parts(self, pages: Pages) -> tuple[Part, ...]:
+        parts = []
+        if self._desk is not None:
+            parts.append(faultpage.part(pages, self._desk, self._session.state, Allowance()))
         if self._stage is None:
-            return (runs.nowhere(pages),)
-        return runs.api(self._stage), runs.pages(self._stage, pages)
+            return (*parts, runs.nowhere(pages))
+        return (*parts, runs.api(self._stage), runs.pages(self._stage, pages))
 
     def _pod_records(self, uid: str) -> tuple[AnyRecord, ...]:
         return newest_about(self._journal, uid, POD_STORY)

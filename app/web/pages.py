@@ -26,6 +26,7 @@ from fastapi.responses import HTMLResponse
 from app.engine.profiles import PROFILES
 from app.engine.records import AnyRecord, Lifecycle
 from app.hub.wire import PodRow, SessionState
+from app.web.desk import Desk
 
 POD_STORY = 50
 """Lifecycle events shown on a pod's page, newest first."""
@@ -108,6 +109,7 @@ class Pages:
         version: plegscope's version; busts the browser's cache of ``/static``.
         stream_path: path of the WebSocket.
         stage: the run of what the node plays; None where there is no stage for runs.
+        desk: where faults are pressed, on a simulated node.
     """
 
     def __init__(
@@ -118,6 +120,7 @@ class Pages:
         version: str,
         stream_path: str = "/ws",
         stage: StageLink | None = None,
+        desk: Desk | None = None,
     ) -> None:
         self._data = data
         self._env = jinja2.Environment(
@@ -135,7 +138,7 @@ class Pages:
             pod_path=pod_path,
             first_seen=first_seen,
         )
-        self._env.globals.update(version=version, stream_path=stream_path, stage=stage)
+        self._env.globals.update(version=version, stream_path=stream_path, stage=stage, desk=desk)
 
     def router(self) -> APIRouter:
         """The page routes: ``/``, ``/pods``, ``/pods/{uid}``, ``/about``, ``/help``."""

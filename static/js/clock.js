@@ -12,7 +12,7 @@ export class Clock {
   /** @param {() => number} mono milliseconds, monotonic */
   constructor(mono = () => performance.now()) {
     this.mono = mono;
-    /** Server ns minus local ns; null before the first message. @type {number|null} */
+    /** Server ns minus local ns (times `speed`); null before the first message. @type {number|null} */
     this.offset = null;
     this.sampled = 0;
     /** wall ns minus t ns */
@@ -23,6 +23,8 @@ export class Clock {
     this.heardT = 0;
     /** A recording's time stands still at its end. */
     this.still = false;
+    /** How many times as fast as real time the server's time goes: of a simulated node. */
+    this.speed = 1;
   }
 
   local() {
@@ -35,14 +37,21 @@ export class Clock {
     this.heardT = 0;
   }
 
+  /** The server says how fast its time goes. @param {number} speed */
+  setSpeed(speed) {
+    if (speed === this.speed) return;
+    this.speed = speed;
+    this.offset = null;
+  }
+
   /** A message came that says it is `t` (and `wall`) now. @param {number} t @param {number} wall */
   heard(t, wall) {
-    const local = this.local();
-    const sample = t - local;
+    const passed = this.local() * this.speed;
+    const sample = t - passed;
     if (this.offset === null) this.offset = sample;
-    else this.offset = Math.max(this.offset - (local - this.sampled) * FALL, sample);
-    this.sampled = local;
-    this.heardAt = local;
+    else this.offset = Math.max(this.offset - (passed - this.sampled) * FALL, sample);
+    this.sampled = passed;
+    this.heardAt = this.local();
     if (t >= this.heardT) {
       this.heardT = t;
       this.wallOffset = wall - t;
@@ -57,10 +66,15 @@ export class Clock {
   /** The server's time now, ns. */
   now() {
     if (this.still) return this.heardT;
-    return this.offset === null ? 0 : this.local() + this.offset;
+    return this.offset === null ? 0 : this.local() * this.speed + this.offset;
   }
 
-  /** How long nothing was heard, ns. */
+  /** The server's time when it was last heard of, ns. */
+  lastHeard() {
+    return this.now() - this.silence() * this.speed;
+  }
+
+  /** How long nothing was heard, in real ns. */
   silence() {
     return this.local() - this.heardAt;
   }

@@ -2,6 +2,7 @@
 /** The page of a live node: what the server says over the WebSocket is what is shown. */
 import { Connection } from "./connection.js";
 import { byId } from "./dom.js";
+import { Faults, faultKeys } from "./faults.js";
 import { NodePage } from "./nodepage.js";
 
 /** Where to connect to, and what to resume from. @param {NodePage} page */
@@ -16,10 +17,16 @@ function url(page) {
   return target.href;
 }
 
+// Only a simulated node has faults to press.
+const pressable = document.getElementById("faults") !== null;
+/** @type {Faults|null} */
+let faults = null;
 const page = new NodePage({
+  keys: () => (pressable ? faultKeys(() => faults) : []),
   source: (shown) => new Connection({
     url: () => url(shown), onMessage: (message) => shown.take(message), onLink: () => { shown.timeline.dirty = true; },
   }),
 });
+if (pressable) faults = new Faults(page);
 // For the console and the browser tests: what the page knows.
 /** @type {any} */ (window).plegscope = page;

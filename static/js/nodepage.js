@@ -143,6 +143,7 @@ export class NodePage {
     } else if (message.type === "state" || message.type === "snapshot") {
       this.clock.still = message.state.ended === true;
       this.clock.heard(message.state.engine.t, message.state.wall);
+      this.clock.setSpeed(message.state.speed ?? 1);
     }
     else this.clock.alive();
     if (message.type === "lagging") {
@@ -172,7 +173,7 @@ export class NodePage {
   frozenT() {
     if (!this.store.state) return null;
     const limit = this.source.link === "open" ? 2 * FROZEN_AFTER : FROZEN_AFTER;
-    return this.clock.silence() > limit ? this.clock.now() - this.clock.silence() : null;
+    return this.clock.silence() > limit ? this.clock.lastHeard() : null;
   }
 
   loop() {

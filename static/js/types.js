@@ -51,8 +51,14 @@
  *   wall: number, engine: EngineState,
  *   cost: {cpu: number, calls_per_s: number, bytes_per_s: number, rss_bytes: number},
  *   runtime: Rec|null, oldest_call: {method: string, age_ns: number, hung: boolean}|null,
- *   viewers: number, first_seq: number, last_seq: number, ended?: boolean
+ *   viewers: number, first_seq: number, last_seq: number, ended?: boolean, speed?: number,
+ *   faults?: FaultAtWork[]
  * }} SessionState
+ *
+ * @typedef {{
+ *   number: number, name: string, text: string, target: string, since_t: number,
+ *   until_t: number|null, imitates: string
+ * }} FaultAtWork
  *
  * @typedef {{
  *   uid: string, name: string, namespace: string, seen_t: number, gone_t: number|null,

@@ -63,3 +63,31 @@ test("a recording's time stands still at its end", () => {
   assert.equal(clock.now(), 5e9);
   assert.equal(clock.wall(clock.now()), 9e9);
 });
+
+test("a simulated node's time may go faster than this page's", () => {
+  const { clock, pass } = setUp();
+  clock.setSpeed(10);
+  clock.heard(5 * S, 100 * S);
+  pass(250);
+  assert.equal(clock.now(), 7.5 * S);
+  assert.equal(clock.wall(clock.now()), 102.5 * S);
+  clock.heard(7.4 * S, 102.4 * S); // 10 ms late.
+  assert.ok(Math.abs(clock.now() - 7.5 * S) < 1e6);
+  pass(4000);
+  assert.equal(clock.silence(), 4 * S, "silence is a matter of real time");
+  assert.ok(Math.abs(clock.lastHeard() - 7.5 * S) < 1e6);
+});
+
+test("a speed that is heard again changes nothing, another one begins anew", () => {
+  const { clock, pass } = setUp();
+  clock.setSpeed(2);
+  clock.heard(4 * S, 0);
+  pass(1000);
+  clock.setSpeed(2);
+  assert.equal(clock.now(), 6 * S);
+  clock.setSpeed(0.5);
+  assert.equal(clock.now(), 0);
+  clock.heard(6 * S, 0);
+  pass(1000);
+  assert.equal(clock.now(), 6.5 * S);
+});
