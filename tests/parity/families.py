@@ -40,8 +40,6 @@ class Family:
     """STARTED may carry an exit already."""
     overlooked: tuple[int, str] = (137, "Error")
     """How a process that was killed while the runtime was down is told to have ended."""
-    overlooked_late: bool = False
-    """``finished_at`` of such a process is when the runtime came back."""
     ends_with: Literal["UNAVAILABLE", "EOF"] = "UNAVAILABLE"
     """How the stream ends with the runtime."""
     swallowed: tuple[int, int] = (0, 0)
@@ -52,12 +50,7 @@ class Family:
     """There is a pause process, and it was seen what its end brings."""
 
 
-CONTAINERD_1_6 = Family(
-    name="containerd-1.6",
-    runtime="containerd",
-    version="1.6.",
-    stream=False,
-)
+CONTAINERD_1_6 = Family(name="containerd-1.6", runtime="containerd", version="1.6.", stream=False)
 CONTAINERD_1_7 = Family(
     name="containerd-1.7",
     runtime="containerd",
@@ -65,7 +58,6 @@ CONTAINERD_1_7 = Family(
     shares=True,
     bare_removal=True,
     overlooked=(255, "Unknown"),
-    overlooked_late=True,
     swallowed=(1, 2),
 )
 CONTAINERD_2 = Family(
@@ -74,7 +66,6 @@ CONTAINERD_2 = Family(
     version="2.",
     zero_removal=True,
     overlooked=(255, "Unknown"),
-    overlooked_late=True,
 )
 CRI_O = Family(
     name="cri-o",
