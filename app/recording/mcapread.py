@@ -62,6 +62,7 @@ END = HEAD.size + 4
 """Bytes of the mark at the data's end."""
 FOOTER = HEAD.size + 20 + len(mcap.MAGIC)
 """Bytes of the file's end, from the footer on."""
+CUT_END = "the file's end is cut off"
 FIXED = mcap.MESSAGE_HEAD.size - HEAD.size
 """Bytes of a message before its data."""
 
@@ -171,8 +172,10 @@ class McapReader:
                 else:
                     yield self._block(at, chunk)
                     at = chunk.next
-            elif opcode == mcap.DATA_END and length == 4 and self._ends_at(at):
-                return
+            elif opcode == mcap.DATA_END:
+                if length == END - HEAD.size and self._ends_at(at):
+                    return
+                at = self._lost_at(at)
             elif mcap.HEADER <= opcode <= mcap.DATA_END and after <= self._size:
                 passed += 1
                 if passed > MOST_PASSED:
@@ -189,9 +192,10 @@ class McapReader:
         opcode, length = HEAD.unpack(start[len(mcap.MAGIC) :]) if len(start) == BEGIN else (0, 0)
         well = start[: len(mcap.MAGIC)] == mcap.MAGIC
         fits = opcode == mcap.HEADER and length <= MOST_HEADER and BEGIN + length <= self._size
-        if well and fits:
-            self.profile, self.library = _header(self._read(BEGIN, length))
-            return BEGIN + int(length)
+        if fits:
+            self.profile, self.library, told = _header(self._read(BEGIN, length))
+            if well and told == length:
+                return BEGIN + int(length)
         first = self._next_chunk(0, min(self._size, SEARCHED))
         if first is None:
             if not well:
@@ -200,8 +204,6 @@ class McapReader:
             return None
         what = "the file's header is damaged"
         self._note(0, first, what if well else "the mark that MCAP begins with is damaged")
-        if fits:
-            self.profile, self.library = _header(self._read(BEGIN, length))
         return first
 
     def _ends_at(self, at: int) -> bool:
@@ -211,7 +213,7 @@ class McapReader:
         if footer_at < summary:
             if self._next_chunk(at, self._size) is not None:
                 return False
-            self._note(at, self._size - at, "the file's end is cut off; nothing else is missing")
+            self._note(at, self._size - at, CUT_END)
             return True
         footer = self._footer()
         if footer is None and self._next_chunk(at, self._size) is not None:
@@ -273,6 +275,9 @@ class McapReader:
         if not packed.startswith(ZSTD_MAGIC) or not self._afford(size):
             return None
         try:
+            if _frame_size(packed) != size:
+                # More, or less, than the chunk's own: the length is not true.
+                return None
             records = self._unpacked(packed)
         except (_Bad, zstandard.ZstdError):
             return None
@@ -330,6 +335,8 @@ class McapReader:
             self.finished = True
             what = "the last chunk is damaged and could not be read"
             self._note(at, footer[0] - END - at, what, lost=True)
+        elif self._size - at <= END and self._read(at, 1) == bytes([mcap.DATA_END]):
+            self._note(at, self._size - at, CUT_END)
         else:
             what = "the file ends within a chunk; what was in it is lost"
             self._note(at, self._size - at, what, lost=True)
@@ -374,15 +381,31 @@ class McapReader:
         return self._file.read(max(0, min(length, self._size - at)))
 
 
-def _header(content: bytes) -> tuple[str, str]:
-    """Profile and library, as far as they can be read."""
+def _header(content: bytes) -> tuple[str, str, int]:
+    """Profile and library, as far as they can be read, and how long they say that they are."""
     found: list[str] = []
     at = 0
     for _ in range(2):
         size = int.from_bytes(content[at : at + 4], "little")
         found.append(content[at + 4 : at + 4 + size].decode(errors="replace"))
         at += 4 + size
-    return found[0], found[1]
+    return found[0], found[1], at
+
+
+def _frame_size(packed: bytes) -> int:
+    """Bytes of the zstd frame at the beginning of ``packed`` (RFC 8878, 3.1.1), told by its blocks.
+
+    Raises:
+        zstandard.ZstdError: it does not begin as a frame.
+    """
+    at = zstandard.frame_header_size(packed)
+    last = False
+    while not last and at + 3 <= len(packed):
+        block = int.from_bytes(packed[at : at + 3], "little")
+        last, kind, size = bool(block & 1), block >> 1 & 3, block >> 3
+        # A block of one byte repeated has that byte only.
+        at += 3 + (1 if kind == 1 else size)
+    return at + (4 if _has_checksum(packed) else 0)
 
 
 def _has_checksum(frame: bytes) -> bool:

@@ -1,0 +1,182 @@
+"""Whatever becomes of a file, everything that is not damaged is read, and the damage is named."""
+
+from __future__ import annotations
+
+import io
+import random
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+
+from app.engine.records import Note
+from app.recording.mcapread import Block, McapReader, NotMcap
+from app.recording.scribe import Scribe
+from app.recording.segment import Segment
+from tests.recording.recorded import SECOND, info
+
+CHUNKS = 6
+
+
+class Whole(NamedTuple):
+    """A recording: its bytes with and without an end, and what stands where."""
+
+    finished: bytes
+    cut: bytes
+    """Without an end, as after kill -9."""
+    blocks: list[Block]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    path = tmp_path_factory.mktemp("damage") / "a.mcap"
+    scribe = Scribe(info(), lambda _part: Segment(path))
+    for number in range(1, CHUNKS + 1):
+        note = Note(seq=number, t=number * SECOND, wall=number, level="info", text=f"no {number}")
+        scribe.put_record(note, by_engine=False)
+        scribe.flush()
+    cut = path.read_bytes()
+    scribe.turn()
+    finished = path.read_bytes()
+    reader, blocks = read(finished)
+    assert (reader.damaged, reader.finished) == (0, True)
+    return Whole(finished, cut, blocks)
+
+
+def read(raw: bytes) -> tuple[McapReader, list[Block]]:
+    reader = McapReader(io.BytesIO(raw), len(raw))
+    return reader, list(reader.blocks())
+
+
+def contents(blocks: list[Block]) -> list[object]:
+    return [(block.channels, block.messages) for block in blocks]
+
+
+def ends(whole: Whole) -> list[int]:
+    """Where each chunk ends."""
+    return [*(block.offset for block in whole.blocks[1:]), len(whole.cut)]
+
+
+def test_cut_off_anywhere_all_whole_chunks_are_read(whole: Whole) -> None:
+    for size in places(whole, len(whole.finished)):
+        raw = whole.finished[:size]
+        intact = sum(end <= size for end in ends(whole))
+        try:
+            reader, blocks = read(raw)
+        except NotMcap:
+            assert size < 8
+            continue
+        assert contents(blocks) == contents(whole.blocks)[:intact], size
+        if size in ends(whole) or size == whole.blocks[0].offset:
+            # Cut between two chunks, nothing tells that more was to come, but that there is no end.
+            assert (reader.damaged, reader.finished) == (0, False), size
+        elif size < len(whole.cut):
+            (damage,) = reader.damage
+            assert damage.lost
+            assert damage.chunk == intact + 1
+            assert damage.offset + damage.length == size
+        else:
+            assert not reader.lost, size
+            assert reader.damaged == 1
+
+
+def places(whole: Whole, size: int) -> Iterator[int]:
+    """Every byte, but of the schemas that the end repeats every 41st."""
+    for at in range(size):
+        if at < len(whole.cut) + 300 or at > len(whole.finished) - 1000 or at % 41 == 0:
+            yield at
+
+
+def flips(whole: Whole, raw: bytes, seed: int) -> Iterator[tuple[int, bytes]]:
+    rng = random.Random(seed)
+    for at in places(whole, len(raw)):
+        changed = bytearray(raw)
+        changed[at] ^= rng.randrange(1, 256)
+        yield at, bytes(changed)
+
+
+def check(at: int, raw: bytes, whole: Whole, *, tells_all: bool) -> None:
+    """One byte is another: at most the chunk that it is in is lost, and that is told."""
+    reader, blocks = read(raw)
+    right = contents(whole.blocks)
+    got = contents(blocks)
+    if got != right:
+        hit = next(n for n, end in enumerate(ends(whole)) if at < end)
+        assert got == right[:hit] + right[hit + 1 :], at
+        (damage,) = reader.damage
+        assert damage.lost
+        assert damage.offset <= at < damage.offset + damage.length
+        assert damage.chunk == hit + 1
+    else:
+        assert not reader.lost, (at, reader.damage)
+        assert reader.damaged or not tells_all, at
+
+
+def test_any_flipped_byte_of_a_file_without_an_end(whole: Whole) -> None:
+    for at, raw in flips(whole, whole.cut, 1):
+        check(at, raw, whole, tells_all=False)
+
+
+def test_any_flipped_byte_of_a_finished_file_is_told(whole: Whole) -> None:
+    for at, raw in flips(whole, whole.finished, 2):
+        check(at, raw, whole, tells_all=True)
+
+
+@pytest.mark.parametrize("bit", range(8))
+def test_each_bit_of_what_is_not_content(whole: Whole, bit: int) -> None:
+    heads = [at for block in whole.blocks for at in range(block.offset, block.offset + 60)]
+    tail = range(len(whole.finished) - 60, len(whole.finished))
+    for at in [*range(60), *heads, *tail]:
+        changed = bytearray(whole.finished)
+        changed[at] ^= 1 << bit
+        check(at, bytes(changed), whole, tells_all=True)
+
+
+def test_heads_are_read_though_damaged(whole: Whole) -> None:
+    """Opcode, length, times, sizes, checksum and name of a chunk stand twice or can be proved."""
+    place = whole.blocks[3].offset
+    for at in range(place, place + 53):
+        changed = bytearray(whole.cut)
+        changed[at] ^= 0x55
+        reader, blocks = read(bytes(changed))
+        assert contents(blocks) == contents(whole.blocks), at - place
+        assert not reader.lost
+
+
+def test_many_damages_are_counted_and_the_first_are_told(whole: Whole) -> None:
+    body = whole.cut[whole.blocks[-1].offset :]
+    broken = bytearray(body)
+    broken[60] ^= 1
+    raw = whole.cut + (bytes(broken) + body) * 300
+    reader, blocks = read(raw)
+    known = len(whole.blocks)
+    assert len(blocks) == known + 300
+    assert reader.damaged == 300
+    assert len(reader.damage) == 100
+    assert reader.damage[0].sentence().startswith(f"At byte {len(whole.cut):,}, chunk {known + 1} ")
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_mutated_files_are_read_as_far_as_they_go(whole: Whole, seed: int) -> None:
+    rng = random.Random(seed)
+    raw = bytearray(whole.finished if seed % 2 else whole.cut)
+    for _ in range(rng.randrange(1, 12)):
+        at = rng.randrange(len(raw))
+        match rng.randrange(4):
+            case 0:
+                raw[at] = rng.randrange(256)
+            case 1:
+                del raw[at : at + rng.randrange(1, 400)]
+            case 2:
+                raw[at:at] = rng.randbytes(rng.randrange(1, 400))
+            case _:
+                other = rng.randrange(len(raw))
+                raw[at:at] = raw[other : other + rng.randrange(1, 400)]
+    known = [message for block in whole.blocks for message in block.messages]
+    try:
+        reader, blocks = read(bytes(raw))
+    except NotMcap:
+        return
+    found = [message for block in blocks for message in block.messages]
+    assert all(message in known for message in found)
+    assert reader.lost or reader.damaged or len(found) >= len(known) or not reader.finished
