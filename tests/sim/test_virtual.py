@@ -40,12 +40,12 @@ from app.sim.faults import (
     StreamRefused,
     StreamSilent,
 )
-from app.sim.pods import COMPLETED, ERROR, ContainerSpec, Lifetime
+from app.sim.pods import COMPLETED, ERROR, ContainerSpec, Lifetime, Probe, Resources
 from app.sim.scenario import Scenario
 from app.sim.units import Ns, Offset, millis, seconds
 from app.sim.virtual import HELD, VirtualSession
 from app.sim.workers import WorkerSettings
-from app.sim.workloads import CronJob, Mishap, Replicas, TrainingGroup
+from app.sim.workloads import CronJob, InPlace, Mishap, Replicas, TrainingGroup
 
 WORKLOADS = (
     Replicas(
@@ -77,6 +77,26 @@ WORKLOADS = (
         ttl_ns=seconds(4),
     ),
     TrainingGroup(namespace="shop", name="t", image="i", every=(seconds(10), seconds(30))),
+    Replicas(
+        namespace="shop",
+        name="grows",
+        containers=(
+            ContainerSpec(name="app", image="i", probe=Probe("startup", (seconds(4), seconds(25)))),
+        ),
+        count=3,
+        in_place=tuple(
+            InPlace(at=seconds(at), resources=Resources(100 + at, 128), within=seconds(2))
+            for at in (5, 6, 15, 33, 52)
+        ),
+    ),
+    TrainingGroup(
+        namespace="shop",
+        name="m",
+        image="i",
+        every=(seconds(10), seconds(30)),
+        launcher=True,
+        failure="replace",
+    ),
 )
 
 TWO_PROCESSES = """

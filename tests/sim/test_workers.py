@@ -22,7 +22,7 @@ from app.engine.records import (
 from app.sim.faults import RuntimeFreezes, RuntimeRestarts
 from app.sim.flavour import MS, SECOND
 from app.sim.objects import SandboxConfig
-from app.sim.pods import COMPLETED, ERROR, OOM_KILLED, PodSpec
+from app.sim.pods import COMPLETED, ERROR, OOM_KILLED, Ending, PodSpec, RestartPolicy
 from app.sim.units import Ns, seconds
 from app.sim.workers import WorkerSettings
 from tests.sim.orders import ends, order, runs_on, slow_to_stop
@@ -542,3 +542,63 @@ def test_held_still_syncs_end_and_the_engine_hears_of_it(node: VirtualNode) -> N
     node.run(60)
     assert {one.id: one.state for one in node.world.everything()} == before
     assert len(asked(node, SyncStarted)) == 1
+
+
+# ------------------------------------------------------------------- the kubelet's own back-off
+
+
+def test_the_kubelets_back_off_doubles_from_ten_seconds_to_five_minutes() -> None:
+    node = VirtualNode(workers=WorkerSettings(backoff_scale=1))
+    node.workers.add(order("web", ends(200 * MS)))
+    node.run(30 * 60)
+    expected = [0, 10, 20, 40, 80, 160, 300, 300, 300]
+    pauses = restarts(node)
+    assert len(pauses) >= len(expected)
+    for pause, least in zip(pauses, expected, strict=False):
+        # Then the sync loop's next look into the work queue, and SyncPod itself.
+        assert least <= pause < least + 1.5
+
+
+def test_a_container_that_has_run_for_ten_minutes_begins_anew() -> None:
+    node = VirtualNode(workers=WorkerSettings(backoff_scale=1))
+    node.workers.add(order("web"))
+    node.run(5)
+
+    def end_after(time_s: float) -> float:
+        """How long its restart takes when it ends after so long."""
+        node.run(time_s)
+        before = len(restarts(node))
+        assert node.workers.end_container("uid-web", "app", ERROR)
+        while len(restarts(node)) == before:
+            node.run(1)
+        return restarts(node)[-1]
+
+    assert end_after(1) < 2  # the first restart is immediate
+    assert 10 <= end_after(1) < 11.5
+    assert 20 <= end_after(1) < 21.5
+    assert 40 <= end_after(9 * 60) < 41.5  # nine minutes are not enough
+    assert end_after(10 * 60 + 1) < 2
+    assert 10 <= end_after(1) < 11.5
+
+
+@pytest.mark.parametrize(
+    ("policy", "ending", "restarted"),
+    [
+        ("Always", COMPLETED, True),
+        ("Always", ERROR, True),
+        ("OnFailure", COMPLETED, False),
+        ("OnFailure", ERROR, True),
+        ("Never", COMPLETED, False),
+        ("Never", ERROR, False),
+    ],
+)
+def test_what_the_restart_policy_makes_of_an_end(
+    node: VirtualNode, policy: RestartPolicy, ending: Ending, restarted: bool
+) -> None:
+    settled(node, order("web", restart_policy=policy))
+    node.workers.end_container("uid-web", "app", ending)
+    node.run(6)
+    attempts = {one.config.attempt: one.state for one in node.world.pod_containers("uid-web")}
+    assert attempts == ({0: "exited", 1: "running"} if restarted else {0: "exited"})
+    phase = node.workers._pods["uid-web"].phase
+    assert phase == ("syncing" if restarted else "terminated")
