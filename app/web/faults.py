@@ -19,7 +19,7 @@ from starlette.responses import Response
 from app.errors import SettingsError
 from app.hub.wire import FaultAtWork, SessionState
 from app.settings import parse_duration
-from app.web.desk import Desk, PressedLike
+from app.web.desk import ButtonLike, Desk, PressedLike
 from app.web.refusal import Json, Problem, refuse
 
 KINDS = ("application/json", "application/x-www-form-urlencoded")
@@ -241,12 +241,7 @@ def router(desk: Desk, state: Callable[[], SessionState], allowance: Allowance) 
     async def faults() -> Response:
         """The palette, the pods there are, and the faults at work with their ends."""
         now = state()
-        palette = tuple(
-            PaletteButton(
-                one.name, one.text, one.group, one.does, one.imitates, one.lasts, one.target
-            )
-            for one in desk.palette
-        )
+        palette = tuple(map(_shown, desk.palette))
         pods = tuple(desk.targets())
         return Json(FaultsReport(now.session, now.engine.t, palette, pods, at_work(desk)))
 
@@ -282,6 +277,12 @@ def router(desk: Desk, state: Callable[[], SessionState], allowance: Allowance) 
         return Json(LiftReport(lift(desk, number)))
 
     return routes
+
+
+def _shown(one: ButtonLike) -> PaletteButton:
+    # A duration of the simulation is a kind of number of its own.
+    lasts = None if one.lasts is None else int(one.lasts)
+    return PaletteButton(one.name, one.text, one.group, one.does, one.imitates, lasts, one.target)
 
 
 def no_router() -> APIRouter:

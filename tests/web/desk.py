@@ -12,6 +12,10 @@ S = 1_000_000_000
 HOSTILE = "<script>alert(1)</script>/\"'{{ 7 * 7 }}"
 
 
+class Ns(int):
+    """A duration, as the simulation has them."""
+
+
 class Button(msgspec.Struct, frozen=True):
     """One of three."""
 
@@ -37,7 +41,7 @@ class Pressed(msgspec.Struct, frozen=True):
 
 
 BREAK = Button(
-    "break-stream", "Break it", "stream", "The stream breaks.", "A torn cable.", 10 * S, "none"
+    "break-stream", "Break it", "stream", "The stream breaks.", "A torn cable.", Ns(10 * S), "none"
 )
 LOSE = Button("lose-events", "Lose events", "stream", "None comes.", "A full channel.", S, "any")
 KILL = Button("kill-container", "Kill", "pods", "It is killed.", "A crash.", None, "pod")
