@@ -100,3 +100,11 @@ def test_an_event_is_about_as_big_as_a_real_one() -> None:
     full = messages.event_message(RuntimeEvent("stopped", EXITED.id, 1, SANDBOX, (EXITED,)))
     assert 200 < alone.ByteSize() < 600
     assert 500 < full.ByteSize() < 1300
+
+
+def test_a_bare_event_is_78_bytes_as_a_real_one() -> None:
+    told = RuntimeEvent("deleted", SANDBOX.id, 1_795_956_360_702_371_186, SANDBOX, bare=True)
+    message = messages.event_message(told)
+    assert message.ByteSize() == 78
+    assert not message.HasField("pod_sandbox_status")
+    assert message.container_event_type == pb.CONTAINER_DELETED_EVENT

@@ -4,8 +4,8 @@ import pytest
 
 from app.sim.agenda import Agenda, VirtualClock, play
 from app.sim.availability import Availability
-from app.sim.flavour import MS, SECOND
-from app.sim.flavours import CONTAINERD_2
+from app.sim.flavour import MS, SECOND, RuntimeRules
+from app.sim.flavours import CONTAINERD_2, CRI_O
 from app.sim.objects import Container, ContainerConfig, RuntimeEvent, SandboxConfig
 from app.sim.pods import COMPLETED, ERROR, KILLED, OOM_KILLED, ContainerSpec, Lifetime
 from app.sim.processes import Processes
@@ -26,11 +26,11 @@ class Eyes:
 
 
 class Bench:
-    def __init__(self, seed: int = 1) -> None:
+    def __init__(self, seed: int = 1, rules: RuntimeRules = CONTAINERD_2) -> None:
         self.clock = VirtualClock()
         self.agenda = Agenda(self.clock)
         self.events: list[RuntimeEvent] = []
-        self.world = World(seed, self.events.append)
+        self.world = World(seed, self.events.append, rules)
         self.availability = Availability(self.agenda)
         self.seen: list[tuple[str, str, int]] = []
         self.processes = Processes(
@@ -262,3 +262,141 @@ def test_a_witness_sees_the_true_moments(bench: Bench) -> None:
     bench.processes.end(container.id, ERROR)
     bench.run(SECOND)
     assert bench.seen == [("began", container.id, SECOND), ("ended", container.id, 2 * SECOND)]
+
+
+# ------------------------------------------------------------------ what differs by runtime
+
+
+def kinds(bench: Bench, of: str) -> list[tuple[str, str]]:
+    """What was told of a container: kind, and the state that came along."""
+    return [
+        (told.kind, next((one.state for one in told.containers if one.id == of), ""))
+        for told in bench.events
+        if told.container_id == of
+    ]
+
+
+def test_on_cri_o_the_start_of_a_short_container_carries_its_end() -> None:
+    bench = Bench(rules=CRI_O)
+    short = bench.begin(spec(lifetime=Lifetime((MS, MS), (COMPLETED,))))
+    long = bench.begin(spec(), 1)
+    bench.run(SECOND)
+    story = [("created", "created"), ("started", "exited"), ("stopped", "exited")]
+    assert kinds(bench, short.id) == story
+    assert kinds(bench, long.id) == [("created", "created"), ("started", "running")]
+    assert bench.processes.unnoticed == 0
+
+
+def test_on_containerd_it_never_does() -> None:
+    bench = Bench()
+    short = bench.begin(spec(lifetime=Lifetime((MS, MS), (COMPLETED,))))
+    bench.run(SECOND)
+    story = [("created", "created"), ("started", "running"), ("stopped", "exited")]
+    assert kinds(bench, short.id) == story
+
+
+def test_cri_o_tells_of_a_start_in_its_time() -> None:
+    bench = Bench(rules=CRI_O)
+    container = bench.begin(spec())
+    bench.run(SECOND)
+    assert CRI_O.started_lag is not None
+    least, most = CRI_O.started_lag
+    assert least <= bench.events[-1].created_at - container.started_at <= most
+
+
+def test_a_start_that_cri_o_had_not_told_when_it_went_down_is_never_told() -> None:
+    bench = Bench(rules=CRI_O)
+    container = bench.begin(spec())
+    bench.availability.go_down()
+    bench.run(SECOND)
+    bench.availability.start()
+    bench.run(SECOND)
+    assert kinds(bench, container.id) == [("created", "created")]
+
+
+def test_a_runtime_that_knows_the_truth_tells_it_after_a_restart() -> None:
+    bench = Bench(rules=CRI_O)
+    container = bench.begin(spec())
+    bench.run(SECOND)
+    bench.availability.go_down()
+    bench.events.clear()
+    assert bench.processes.end(container.id, KILLED)
+    bench.run(4 * SECOND)
+    bench.availability.start()
+    bench.run(SECOND)
+    code, reason, ran = bench.ended(container)
+    assert (code, reason) == (137, "Error")
+    assert SECOND - 6 * MS <= ran <= SECOND + 10 * MS
+    assert bench.events == []
+
+
+def test_an_end_while_the_runtime_is_down_is_overlooked_however_short_that_is(
+    bench: Bench,
+) -> None:
+    container = bench.begin(spec())
+    bench.run(SECOND)
+    bench.availability.go_down()
+    bench.events.clear()
+    bench.processes.end(container.id, KILLED)
+    bench.availability.start()
+    bench.run(0)
+    assert bench.ended(container)[:2] == (255, "Unknown")
+    bench.run(SECOND)
+    assert bench.events == []
+
+
+def test_an_end_that_was_not_noticed_before_a_short_restart_is_overlooked(bench: Bench) -> None:
+    container = bench.begin(spec())
+    bench.processes.end(container.id, KILLED)
+    bench.availability.go_down()
+    bench.events.clear()
+    bench.availability.start()
+    bench.run(SECOND)
+    assert bench.ended(container)[:2] == (255, "Unknown")
+    assert bench.events == []
+
+
+def test_what_vanishes_is_told_by_nobody_and_leaves_nothing(bench: Bench) -> None:
+    alive, dying = bench.begin(spec()), bench.begin(spec(), 1)
+    bench.processes.end(dying.id, KILLED)
+    bench.events.clear()
+    for one in (alive.id, dying.id, "nothing"):
+        bench.processes.vanish(one)
+    bench.run(SECOND)
+    assert bench.events == []
+    assert bench.processes.unnoticed == 0
+    assert [what for what, _, _ in bench.seen] == ["began", "began", "ended", "ended"]
+
+
+def test_a_pause_process_that_is_killed_is_noticed_as_a_containers_is(bench: Bench) -> None:
+    container = bench.begin(spec())
+    bench.events.clear()
+    died_at = bench.clock.wall()
+    bench.processes.end_pause(bench.sandbox.id)
+    bench.run(SECOND)
+    (told,) = bench.events
+    assert (told.kind, told.container_id, told.sandbox.state) == (
+        "stopped",
+        bench.sandbox.id,
+        "notready",
+    )
+    assert LAG_MIN <= told.created_at - died_at <= LAG_MAX
+    assert bench.world.is_running(container.id)
+
+
+def test_a_pause_process_that_dies_while_the_runtime_is_down_has_no_event(bench: Bench) -> None:
+    bench.availability.go_down()
+    bench.events.clear()
+    bench.processes.end_pause(bench.sandbox.id)
+    bench.run(SECOND)
+    bench.availability.start()
+    bench.run(SECOND)
+    assert bench.events == []
+    assert bench.world.sandbox(bench.sandbox.id).state == "notready"
+
+
+def test_a_pause_process_whose_sandbox_is_gone_meanwhile_is_no_error(bench: Bench) -> None:
+    bench.processes.end_pause(bench.sandbox.id)
+    bench.world.remove_sandbox(bench.sandbox.id, bench.clock.wall())
+    bench.run(SECOND)
+    assert bench.world.sandboxes() == []

@@ -7,6 +7,8 @@ from app.cri import convert
 from app.cri.pb import cri_pb2 as pb
 from app.sim import messages, rows
 from app.sim.chance import generator
+from app.sim.flavour import RuntimeRules
+from app.sim.flavours import CONTAINERD_2, FLAVOURS
 from app.sim.objects import RuntimeEvent
 from app.sim.pods import container_config, sandbox_config
 from app.sim.rows import Listing
@@ -19,9 +21,9 @@ NOW = 1_800_000_000_000_000_000
 class Lab:
     """A world in which a lot has happened, and what it told."""
 
-    def __init__(self) -> None:
+    def __init__(self, rules: RuntimeRules = CONTAINERD_2) -> None:
         self.events: list[RuntimeEvent] = []
-        self.world = World(3, self.events.append)
+        self.world = World(3, self.events.append, rules)
         rng = generator(3, "lab")
         for number in range(30):
             pod = order(f"p{number}", runs_on("app"), runs_on("side"), host_network=number % 5 == 0)
@@ -79,13 +81,16 @@ def test_statuses_are_those_that_a_client_reads_over_grpc(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("payload", [False, True])
-def test_events_are_those_that_a_client_reads_over_grpc(lab: Lab, payload: bool) -> None:
-    assert {told.kind for told in lab.events} == {"created", "started", "stopped", "deleted"}
+@pytest.mark.parametrize("rules", list(FLAVOURS.values()), ids=list(FLAVOURS))
+def test_events_are_those_that_a_client_reads_over_grpc(rules: RuntimeRules, payload: bool) -> None:
+    lab = Lab(rules)
+    assert {told.kind for told in lab.events} >= {"created", "started", "stopped"}
     for told in lab.events:
         message = messages.event_message(told)
         heard = convert.event(message, payload=payload)
         assert rows.container_event(told, payload=payload) == heard
-        assert bool(heard.sandbox) == payload
+        assert bool(heard.sandbox) == (payload and not told.bare)
+    assert any(told.bare for told in lab.events) is rules.bare_removal
 
 
 def test_an_unchanged_row_is_the_same_object_from_listing_to_listing() -> None:

@@ -15,6 +15,8 @@ from app.cri.pb import cri_pb2 as pb
 from app.errors import EndpointError
 from app.sim.agenda import VirtualClock
 from app.sim.events import EventHub, StraightWay, StreamEnd, Subscriber
+from app.sim.flavour import RuntimeRules
+from app.sim.flavours import CONTAINERD_1_6, CONTAINERD_2, FLAVOURS
 from app.sim.objects import Container, ContainerConfig, SandboxConfig
 from app.sim.server import SERVICE, CriServer, Fault, remove_socket
 from app.sim.world import World
@@ -59,11 +61,18 @@ class Client:
 class Node:
     """A served world with two pods: ``web`` (a running and an ended container) and ``db``."""
 
-    def __init__(self, path: Path, *, buffer: int = 1000, **server: Any) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        buffer: int = 1000,
+        rules: RuntimeRules = CONTAINERD_2,
+        **server: Any,
+    ) -> None:
         self.path = path
         self.clock = VirtualClock()
-        self.hub = EventHub(self.clock, buffer=buffer)
-        self.world = World(1, self.hub.publish)
+        self.hub = EventHub(self.clock, rules, buffer=buffer)
+        self.world = World(1, self.hub.publish, rules)
         self.server = CriServer(self.world, self.hub, **server)
         now = self.clock.wall() - 600 * SECOND  # long ago: no backlog
         web = self.world.run_sandbox(
@@ -223,6 +232,28 @@ async def test_what_would_change_the_node_does_not_exist(client: Client, method:
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await client.call(method, pb.VersionRequest(), pb.VersionResponse)
     assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+@pytest.mark.parametrize("rules", list(FLAVOURS.values()), ids=list(FLAVOURS))
+async def test_it_says_which_runtime_it_is_like(tmp_path: Path, rules: RuntimeRules) -> None:
+    async with serving(tmp_path / "cri.sock", rules=rules) as node, node.client() as client:
+        version = await client.call("Version", pb.VersionRequest(), pb.VersionResponse)
+        assert (version.runtime_name, version.runtime_version) == (
+            rules.runtime_name,
+            rules.runtime_version,
+        )
+        status = await client.call("Status", pb.StatusRequest(), pb.StatusResponse)
+        conditions = {one.type for one in status.status.conditions}
+        assert ("ContainerdHasNoDeprecationWarnings" in conditions) is rules.warns_of_age
+
+
+async def test_containerd_1_6_has_no_event_stream(tmp_path: Path) -> None:
+    async with serving(tmp_path / "cri.sock", rules=CONTAINERD_1_6) as node, node.client() as it:
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await it.events().read()
+        assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+        assert refused.value.details() == "method GetContainerEvents not implemented"
+        assert node.hub.subscribers == 0
 
 
 # --------------------------------------------------------------------------------- the stream

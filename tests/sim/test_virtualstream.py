@@ -24,7 +24,7 @@ from app.sim.faults import (
     StreamSilent,
 )
 from app.sim.flavour import RuntimeRules
-from app.sim.flavours import CONTAINERD_2
+from app.sim.flavours import CONTAINERD_1_6, CONTAINERD_1_7, CONTAINERD_2, CRI_O
 from app.sim.latency import Latencies
 from app.sim.objects import RuntimeEvent, Sandbox, SandboxConfig
 from app.sim.units import Ns, Offset, millis, seconds
@@ -394,3 +394,82 @@ def test_faults_add_up() -> None:
     assert [(one.event.pod_uid, one.event.created_at) for one in bench.of(StreamEvent)] == [
         ("", 0)
     ] * 2
+
+
+# ------------------------------------------------------------------ what differs by runtime
+
+
+def test_containerd_1_6_has_no_stream_and_says_so_each_time() -> None:
+    bench = Bench(rules=CONTAINERD_1_6)
+    bench.tell("a")
+    for _ in range(2):
+        bench.stream.open()
+        bench.run(1)
+    assert kinds(bench) == ["StreamOpened", "StreamEnded"] * 2
+    assert bench.ends() == ["unimplemented"] * 2
+
+
+def test_containerd_1_7_keeps_the_oldest_thousand_however_old() -> None:
+    bench = Bench(rules=CONTAINERD_1_7)
+    bench.tell(*(str(number) for number in range(1212)))
+    bench.run(3600)
+    bench.stream.open()
+    bench.run(1)
+    assert bench.heard() == [str(number) for number in range(1000)]
+
+
+def test_cri_o_keeps_nothing_once_somebody_has_come() -> None:
+    bench = Bench(rules=CRI_O)
+    bench.tell("early")
+    bench.stream.open()
+    bench.run(1)
+    bench.stream.close()
+    bench.tell("missed")
+    bench.opened()
+    assert bench.heard() == []
+
+
+def test_who_leaves_loses_the_next_events_on_containerd_before_any_is_kept() -> None:
+    bench = Bench(rules=CONTAINERD_2).opened()
+    bench.stream.close()
+    bench.tell("a", "b", "c", "d")
+    bench.stream.open()
+    bench.run(1)
+    assert bench.heard() in (["b", "c", "d"], ["c", "d"])
+
+
+def test_a_stream_that_the_runtime_ended_loses_none_of_them() -> None:
+    bench = Bench(rules=CONTAINERD_1_7).opened()
+    bench.plan.begin(StreamEnds(at=Ns(0), how="broken"))
+    bench.run(1)
+    bench.tell("a")
+    bench.stream.open()
+    bench.run(1)
+    assert bench.heard() == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "code"),
+    [(CONTAINERD_2, "unavailable"), (CONTAINERD_1_7, "unavailable"), (CRI_O, "eof")],
+    ids=["containerd-2", "containerd-1.7", "cri-o"],
+)
+def test_how_a_stream_ends_with_the_runtime(rules: RuntimeRules, code: str) -> None:
+    bench = Bench(rules=rules).opened()
+    bench.plan.begin(RuntimeRestarts(at=Ns(0), lasts=seconds(1)))
+    bench.run(0.1)
+    assert bench.ends() == [code]
+
+
+@pytest.mark.parametrize("payload", [False, True])
+def test_a_bare_event_has_nothing_but_id_kind_and_time(payload: bool) -> None:
+    bench = Bench(rules=CONTAINERD_1_7, payload=payload).opened()
+    now = bench.clock.wall()
+    bench.stream.publish(RuntimeEvent("deleted", "s1", now, WEB, bare=True))
+    bench.run(1)
+    assert bench.event() == ContainerEvent(
+        type="deleted",
+        container_id="s1",
+        created_at=now,
+        has_sandbox_status=False,
+        has_metadata=False,
+    )

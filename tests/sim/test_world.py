@@ -4,13 +4,15 @@ import re
 from contextlib import suppress
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
 from app.sim.addresses import PodAddresses
-from app.sim.flavours import CONTAINERD_2
+from app.sim.flavour import RuntimeRules
+from app.sim.flavours import CONTAINERD_1_6, CONTAINERD_1_7, CONTAINERD_2, CRI_O, FLAVOURS
 from app.sim.objects import (
     Container,
     ContainerConfig,
@@ -126,6 +128,169 @@ def test_an_end_that_the_runtime_slept_through_has_no_event_and_no_true_story(la
     assert lost.finished_at == 900
     with pytest.raises(ConflictError):
         lab.world.overlook_exit(app.id, 137, "Error", 800, 901)
+
+
+def test_cri_o_and_containerd_1_6_know_how_it_ended_all_the_same() -> None:
+    for rules in (CRI_O, CONTAINERD_1_6):
+        lab = Lab(rules=rules)
+        app = lab.running()
+        lab.told()
+        lab.world.overlook_exit(app.id, 137, "Error", 800, 900)
+        found = lab.world.container(app.id)
+        assert (found.exit_code, found.reason, found.finished_at) == (137, "Error", 800)
+        assert lab.told() == []
+
+
+# ------------------------------------------------------------------ what differs by runtime
+
+
+def life(rules: RuntimeRules) -> list[tuple[str, str]]:
+    """What is told of a pod that lives and goes, by kind and name."""
+    lab = Lab(rules=rules)
+    app = lab.running()
+    lab.world.exit_container(app.id, 0, "Completed", 130, 140)
+    lab.world.remove_container(app.id, 150)
+    lab.world.stop_sandbox(app.sandbox_id, 160)
+    lab.world.remove_sandbox(app.sandbox_id, 170)
+    return [(kind, "app" if told_of == app.id else "box") for kind, told_of in lab.told()]
+
+
+CONTAINER = [("created", "app"), ("started", "app"), ("stopped", "app"), ("deleted", "app")]
+
+
+def test_each_runtime_tells_of_a_sandbox_in_its_own_way() -> None:
+    whole = [("created", "box"), ("started", "box"), *CONTAINER, ("stopped", "box")]
+    assert life(CONTAINERD_2) == life(CONTAINERD_1_7) == [*whole, ("deleted", "box")]
+    assert life(CRI_O) == whole[1:]
+
+
+def test_cri_o_tells_nothing_of_a_removal_not_even_of_what_runs() -> None:
+    lab = Lab(rules=CRI_O)
+    app = lab.running()
+    lab.told()
+    lab.world.remove_sandbox(app.sandbox_id, 200)
+    assert lab.told() == []
+    assert (lab.world.sandboxes(), lab.world.containers(), lab.world.pods()) == ([], [], ())
+    # Its name and its address may be used again.
+    assert lab.world.run_sandbox(POD, 300).ip
+
+
+def test_only_containerd_1_7s_last_event_of_a_sandbox_is_bare() -> None:
+    for rules in FLAVOURS.values():
+        lab = Lab(rules=rules)
+        app = lab.running()
+        lab.world.remove_sandbox(app.sandbox_id, 200)
+        bare = [(one.kind, one.container_id) for one in lab.events if one.bare]
+        assert bare == ([("deleted", app.sandbox_id)] if rules.bare_removal else [])
+
+
+def test_cri_o_labels_its_sandboxes() -> None:
+    lab = Lab(rules=CRI_O)
+    box = lab.world.run_sandbox(POD, 1)
+    assert box.config.labels == POD.labels | {"io.kubernetes.container.name": "POD"}
+    assert Lab().world.run_sandbox(POD, 1).config.labels == POD.labels
+
+
+def test_cri_o_lists_and_tells_the_newest_first() -> None:
+    lab = Lab(rules=CRI_O)
+    ids = [lab.running(msgspec.structs.replace(APP, name=f"c{n}")).id for n in range(20)]
+    assert [one.id for one in lab.world.containers()] == ids[::-1]
+    assert [one.id for one in lab.events[-1].containers] == ids[::-1]
+
+
+UNKNOWN_PROGRAM = msgspec.structs.replace(APP, cannot_start="no such program")
+
+
+def test_a_program_that_cannot_start_fails_at_the_start_and_leaves_its_container(lab: Lab) -> None:
+    box = lab.world.run_sandbox(POD, 1)
+    made = lab.world.create_container(box.id, UNKNOWN_PROGRAM, 2)
+    lab.told()
+    with pytest.raises(WorldError, match="failed to create containerd task: no such program"):
+        lab.world.start_container(made.id, 3)
+    failed = lab.world.container(made.id)
+    assert (failed.state, failed.exit_code, failed.reason) == ("exited", 128, "StartError")
+    assert lab.told() == []
+
+
+def test_on_cri_o_it_fails_at_its_creation_and_leaves_nothing() -> None:
+    lab = Lab(rules=CRI_O)
+    box = lab.world.run_sandbox(POD, 1)
+    lab.told()
+    for _ in range(2):
+        with pytest.raises(WorldError, match="container create failed: no such program"):
+            lab.world.create_container(box.id, UNKNOWN_PROGRAM, 2)
+    assert lab.world.containers() == []
+    assert lab.told() == []
+
+
+def later(rules: RuntimeRules = CRI_O) -> tuple[Lab, list[str]]:
+    """A world whose starts are told later, and by whose ids."""
+    lab = Lab(rules=rules)
+    waiting: list[str] = []
+    lab.world.tell_later = waiting.append
+    return lab, waiting
+
+
+def test_cri_os_event_of_a_start_comes_later_with_the_state_of_then() -> None:
+    lab, waiting = later()
+    app = lab.running()
+    assert waiting == [app.id]
+    assert ("started", app.id) not in lab.told()
+    lab.world.see_exit(app.id, 1, "Error", 130)
+    assert lab.world.container(app.id).state == "exited"
+    assert lab.told() == []
+    lab.world.tell_started(app.id, 140)
+    lab.world.tell_started(app.id, 141)
+    assert lab.events[-1].containers[0].state == "exited"
+    assert lab.told() == [("started", app.id)]
+    assert lab.world.owes_end(app.id)
+    lab.world.exit_container(app.id, 1, "Error", 130, 150)
+    assert lab.told() == [("stopped", app.id)]
+    assert not lab.world.owes_end(app.id)
+
+
+def test_no_end_is_told_before_its_start() -> None:
+    lab, _ = later()
+    app = lab.running()
+    lab.told()
+    lab.world.stop_sandbox(app.sandbox_id, 130)
+    assert lab.told() == [("started", app.id), ("stopped", app.id), ("stopped", app.sandbox_id)]
+    lab.world.tell_started(app.id, 140)
+    assert lab.told() == []
+
+
+def test_a_start_that_was_to_be_told_may_be_lost_or_come_too_late() -> None:
+    lab, _ = later()
+    lost, removed = lab.running(), lab.running(SIDECAR)
+    lab.world.forget_start(lost.id)
+    lab.world.remove_sandbox(removed.sandbox_id, 130)
+    lab.told()
+    for one in (lost, removed):
+        lab.world.tell_started(one.id, 140)
+    assert lab.told() == []
+
+
+def test_elsewhere_a_start_is_told_at_once() -> None:
+    lab, waiting = later(CONTAINERD_2)
+    app = lab.running()
+    assert lab.told()[-1] == ("started", app.id)
+    assert waiting == []
+
+
+def test_a_pause_process_that_died_unseen_has_no_event(lab: Lab) -> None:
+    app = lab.running()
+    lab.told()
+    lab.world.overlook_sandbox_exit(app.sandbox_id)
+    lab.world.overlook_sandbox_exit("nothing")
+    assert lab.told() == []
+    assert lab.world.sandbox(app.sandbox_id).state == "notready"
+    assert lab.world.is_running(app.id)
+
+
+def test_what_is_in_a_sandbox(lab: Lab) -> None:
+    app, proxy = lab.running(), lab.running(SIDECAR)
+    assert lab.world.inside(app.sandbox_id) == (app, proxy)
+    assert lab.world.inside("nothing") == ()
 
 
 def test_whoever_follows_the_world_hears_of_each_change_of_a_list(lab: Lab) -> None:
