@@ -5,9 +5,10 @@ import { byId } from "./dom.js";
 /** @param {import("./nodepage.js").NodePage} page */
 export function wireControls(page) {
   const on = (/** @type {string} */ id, /** @type {string} */ name, /** @type {(event: any) => void} */ run) => byId(id).addEventListener(name, run);
-  on("live", "click", () => page.live());
+  // A page with a player has its own buttons for these two.
+  document.getElementById("live")?.addEventListener("click", () => page.live());
+  document.getElementById("pause")?.addEventListener("click", () => page.pause());
   on("back-live", "click", () => page.live());
-  on("pause", "click", () => page.pause());
   on("clock", "click", () => page.setZone(!page.utc));
   on("show-timeline", "click", () => page.showView("timeline"));
   on("show-table", "click", () => page.showView("table"));

@@ -25,7 +25,7 @@ export class Header {
     const [from, to] = view.window(page.frozenT() ?? now);
     byId("main").dataset.state = how.id;
     byId("main").dataset.link = page.source.link;
-    page.glance.update(how, now, { following: view.following, lookingBack: now - to, fresh: view.following ? 0 : store.lastSeq - page.leftAt });
+    page.glance.update(how, now, { following: view.following, lookingBack: now - to, fresh: view.following ? 0 : Math.max(0, store.lastSeq - page.leftAt) });
     page.glance.heads(now);
     page.gauge.update(store.state, now, typical);
     page.distribution.update(store, now);
@@ -43,9 +43,10 @@ export class Header {
     }
     this.#empty(pods);
     for (const button of byId("zoom").querySelectorAll("button")) button.setAttribute("aria-pressed", String(Math.abs(view.span / 1e9 - Number(button.dataset.span)) < 0.5));
-    byId("live").setAttribute("aria-pressed", String(view.following));
-    byId("pause").setAttribute("aria-pressed", String(!view.following));
-    setText(byId("pause"), view.following ? "Pause" : "Paused");
+    document.getElementById("live")?.setAttribute("aria-pressed", String(view.following));
+    const pause = document.getElementById("pause");
+    pause?.setAttribute("aria-pressed", String(!view.following));
+    if (pause) setText(pause, view.following ? "Pause" : "Paused");
   }
 
   /** What the lanes say when there are none. @param {number} pods */

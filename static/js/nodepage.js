@@ -23,12 +23,13 @@
  * @typedef {{
  *   source: (page: NodePage) => Source, clock?: Clock, capacity?: number, steady?: number,
  *   range?: () => [number, number],
- *   address?: {read: (search: string) => string, write: (query: URLSearchParams) => void},
+ *   address?: {read: (search: string) => string, write: (query: string) => string},
  *   keys?: (page: NodePage) => import("./keys.js").Key[]
  * }} Options
  *   `capacity`: records kept. `steady`: lanes keep their order for so long (ns of the session), and
  *   then depend on nothing but the time that is shown. `range`: from when to when the minimap goes.
- *   `address`: turns the query of the address into the one for what the page shows, and back.
+ *   `address`: turns the query of the address into the one for what the page shows, and back; both
+ *   without the question mark.
  *   `keys`: more keys; one that the page has too is taken over.
  */
 import { readAddress, writeAddress } from "./address.js";
@@ -68,7 +69,7 @@ export class NodePage {
   /** @param {Options} options */
   constructor(options) {
     this.options = options;
-    const shown = readAddress(options.address ? options.address.read(location.search) : location.search);
+    const shown = readAddress(options.address ? options.address.read(location.search.slice(1)) : location.search);
     this.store = new Store(options.capacity);
     this.clock = options.clock ?? new Clock();
     this.view = new View();
@@ -142,8 +143,8 @@ export class NodePage {
       this.clock.alive();
     } else if (message.type === "state" || message.type === "snapshot") {
       this.clock.still = message.state.ended === true;
-      this.clock.heard(message.state.engine.t, message.state.wall);
       this.clock.setSpeed(message.state.speed ?? 1);
+      this.clock.heard(message.state.engine.t, message.state.wall);
     }
     else this.clock.alive();
     if (message.type === "lagging") {
@@ -312,9 +313,7 @@ export class NodePage {
         view: this.shownView, filter: this.lineup.filter, group: this.lineup.group, rows: this.timeline.density, span: this.view.span,
         end: this.view.end, selected: this.selected, off: [...this.off], zone: this.utc ? "utc" : "local",
       });
-      const whole = new URLSearchParams(query);
-      this.options.address?.write(whole);
-      const text = this.options.address ? whole.toString() : query.slice(1);
+      const text = this.options.address ? this.options.address.write(query.slice(1)) : query.slice(1);
       history.replaceState(history.state, "", `${location.pathname}${text ? `?${text}` : ""}`);
     }, 150);
   }

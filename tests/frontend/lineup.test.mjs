@@ -122,3 +122,36 @@ test("rows of a snapshot are enough for a lane", () => {
   lineup.arrange(store, AT);
   assert.deepEqual(order(lineup), ["z"]);
 });
+
+test("a steady order follows from the time that is shown, by whatever way one came there", () => {
+  const { play, store, happen } = node();
+  happen(2000, "a");
+  happen(12_000, "b");
+  const came = new Lineup(10 * S);
+  for (const second of [1, 3, 13, 21, 13]) came.arrange(store, { ...AT, now: second * S });
+  const opened = new Lineup(10 * S);
+  opened.arrange(store, { ...AT, now: 13 * S });
+  assert.deepEqual(order(came), order(opened));
+  // What counts is what was before the stretch began: b's newest comes after it.
+  assert.deepEqual(order(opened), ["a", "c", "b"]);
+  opened.arrange(store, { ...AT, now: 21 * S });
+  assert.deepEqual(order(opened), ["b", "a", "c"]);
+  play.pod(14_000, "d", "new", "shop");
+  store.apply({ type: "batch", first: play.seq, last: play.seq, records: play.records.slice(-1) });
+  opened.arrange(store, { ...AT, now: 14 * S });
+  assert.deepEqual(order(opened), ["a", "c", "b", "d"]);
+});
+
+test("a steady order too stays while the pointer is in the lanes, and comes back after", () => {
+  const { store, happen } = node();
+  happen(12_000, "a");
+  const lineup = new Lineup(10 * S);
+  lineup.arrange(store, { ...AT, now: 13 * S });
+  const before = order(lineup);
+  lineup.held = true;
+  lineup.arrange(store, { ...AT, now: 21 * S });
+  assert.deepEqual(order(lineup), before);
+  lineup.held = false;
+  lineup.arrange(store, { ...AT, now: 21 * S });
+  assert.equal(order(lineup)[0], "a");
+});
