@@ -7,6 +7,7 @@ import pytest
 
 from app.sim import faults
 from app.sim.faults import AnyFault, EventsLost, Fault, InspectionsFail, ListsSlow, StreamDelayed
+from app.sim.library import parse
 from app.sim.units import Ns, millis, seconds
 
 KINDS: tuple[type[Fault], ...] = typing.get_args(AnyFault)
@@ -61,3 +62,77 @@ def test_what_has_no_end_of_its_own_has_none_unless_it_is_told() -> None:
     assert faults.RuntimeRestarts(at=Ns(0)).lasts == millis(400)
     assert faults.RuntimeFreezes(at=Ns(0)).lasts == seconds(20)
     assert faults.StreamEnds(at=Ns(0)).lasts == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"every": [9, 5]}, "shortest and the longest"),
+        ({"runs": [9, 5]}, "shortest and the longest"),
+        ({"ttl": [9, 5]}, "shortest and the longest"),
+        ({"every": [9, 10**9]}, "10 ms at least"),
+    ],
+)
+def test_short_lives_come_at_a_distance_and_in_order(wrong: dict[str, object], said: str) -> None:
+    told = {"kind": "short-lived-pods", "at": 0, **wrong}
+    with pytest.raises(msgspec.ValidationError, match=said):
+        msgspec.convert(told, faults.ShortLivedPods, dec_hook=lambda kind, given: kind(given))
+
+
+@pytest.mark.parametrize("times", [0, 901])
+def test_a_flood_is_bounded(times: int) -> None:
+    told = {"kind": "events-repeated", "at": 0, "times": times}
+    with pytest.raises(msgspec.ValidationError, match="times"):
+        msgspec.convert(told, faults.EventsRepeated, dec_hook=lambda kind, given: kind(given))
+
+
+def test_the_faults_of_the_kubelet_and_the_node_can_stand_in_a_scenario_file() -> None:
+    made = parse(
+        """
+        title = "T"
+        shows = "S."
+
+        [[fault]]
+        kind = "syncpods-slow"
+        at = "1s"
+        pods = "shop/*"
+        by = ["2s", "3s"]
+
+        [[fault]]
+        kind = "sync-loop-stalls"
+        at = "1s"
+        for = "5s"
+        room = 2
+
+        [[fault]]
+        kind = "short-lived-pods"
+        at = "1s"
+        every = ["100ms", "200ms"]
+
+        [[fault]]
+        kind = "termination-storm"
+        at = "1s"
+        within = "5ms"
+        ending = "killed"
+
+        [[fault]]
+        kind = "events-repeated"
+        at = "1s"
+        times = 5
+
+        [[fault]]
+        kind = "events-damaged"
+        at = "1s"
+        without = "statuses"
+        """,
+        "mine",
+    )
+    at = seconds(1)
+    assert made.faults == (
+        faults.SyncPodsSlow(at=at, pods="shop/*", by=(seconds(2), seconds(3))),
+        faults.SyncLoopStalls(at=at, lasts=seconds(5), room=2),
+        faults.ShortLivedPods(at=at, every=(millis(100), millis(200))),
+        faults.TerminationStorm(at=at, within=millis(5), ending="killed"),
+        faults.EventsRepeated(at=at, times=5),
+        faults.EventsDamaged(at=at, without="statuses"),
+    )

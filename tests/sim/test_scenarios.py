@@ -49,14 +49,16 @@ def test_every_scenario_has_claims_and_every_claim_a_scenario() -> None:
     assert {name for name, profile in OUTCOMES if profile == "kep"} == set(names())
 
 
-def test_there_are_scenarios_enough_and_each_says_whom_to_compare_with_or_is_an_old_one() -> None:
+def test_each_scenario_has_a_seed_and_says_whom_to_compare_with() -> None:
     assert len(names()) >= 15
     folder = Path(__file__).parents[2] / "app" / "sim" / "scenarios"
-    old = {"churn", "crash-loop", "demo"}
+    ordinary = {"churn", "crash-loop", "demo"}
     for path in folder.glob("*.toml"):
-        if path.stem in old or path.stem.startswith("lesson-"):
+        text = path.read_text(encoding="utf-8")
+        assert "\nseed = " in text, path.stem
+        if path.stem in ordinary or path.stem.startswith("lesson-"):
             continue
-        comment = path.read_text(encoding="utf-8").partition("\n\n")[0]
+        comment = text.partition("\n\n")[0]
         assert "Compare with" in comment or "Try:" in comment, path.stem
 
 
