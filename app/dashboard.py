@@ -18,20 +18,22 @@ from app.journal.journal import Journal
 from app.journal.projection import PodTable
 from app.journal.query import newest_about
 from app.metrics.metrics import Metrics
-from app.metrics.own import Figures
+from app.metrics.own import Figures, RecorderFigures
 from app.metrics.runtime import RuntimeCalls
 from app.resources import static_dir, templates_dir
 from app.session import Calls, Subject
 from app.settings import Settings
-from app.web import faultpage, runs
+from app.stage.classroom import Classroom
+from app.web import compare, faultpage, lessons, runs
 from app.web.access import Access, access, is_loopback, new_token
 from app.web.app import create_app
+from app.web.classroom import new_secret
 from app.web.desk import Desk
 from app.web.faults import Allowance
 from app.web.guard import Guard
+from app.web.lessons import TeachingStage
 from app.web.pages import PageData, Pages, StageLink
 from app.web.part import Part
-from app.web.runs import StageLike
 from app.web.server import listen, serve
 
 POD_STORY = 2000
@@ -74,7 +76,7 @@ class Dashboard:
         limits: Limits | None = None,
         *,
         desk: Desk | None = None,
-        stage: StageLike | None = None,
+        stage: TeachingStage | None = None,
         plays: str = "",
     ) -> None:
         self._settings = settings
@@ -151,7 +153,14 @@ class Dashboard:
             parts.append(faultpage.part(pages, self._desk, self._session.state, Allowance()))
         if self._stage is None:
             return (*parts, runs.nowhere(pages))
-        return (*parts, runs.api(self._stage), runs.pages(self._stage, pages))
+        return (
+            *parts,
+            runs.api(self._stage),
+            runs.pages(self._stage, pages),
+            compare.api(self._stage.comparisons),
+            compare.pages(self._stage, pages),
+            lessons.part(self._stage.lessons, Classroom(new_secret, time.monotonic), pages),
+        )
 
     def _pod_records(self, uid: str) -> tuple[AnyRecord, ...]:
         return newest_about(self._journal, uid, POD_STORY)
@@ -161,6 +170,7 @@ class Dashboard:
         state = self._session.state()
         calls = self._session.calls
         oldest = state.oldest_call
+        recorded = state.recording
         return Figures(
             version=__version__,
             records=self._journal.last_seq,
@@ -182,4 +192,13 @@ class Dashboard:
             cpu_seconds=time.process_time(),
             oldest_call_ns=0 if oldest is None else oldest.age_ns,
             rss_bytes=state.cost.rss_bytes,
+            recording=None
+            if recorded is None
+            else RecorderFigures(
+                well=recorded.well,
+                size=recorded.bytes_total,
+                cpu_seconds=recorded.cpu_ns / 1e9,
+                waiting=recorded.waiting,
+                lost=recorded.lost,
+            ),
         )

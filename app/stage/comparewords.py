@@ -78,6 +78,8 @@ def _calls(theirs: int, ours: int) -> str:
 
 def _happened(tallies: Sequence[Tally]) -> str:
     numbers = [one.ends.happened for one in tallies]
+    if not any(numbers):
+        return ""
     if len(set(numbers)) == 1:
         return f"{count(numbers[0], 'end')} in each."
     return f"{listed([f'{number:,}' for number in numbers])} ends."
@@ -92,47 +94,46 @@ def _noticed(names: Sequence[str], tallies: Sequence[Tally]) -> str:
     if not whole:
         return ""
     if len(whole) == 1:
-        return f"{whole[0][0]} noticed every one of them within {duration(whole[0][1])}."
+        return f"{whole[0][0]} noticed every one within {duration(whole[0][1])}."
     each = [f"{name} within {duration(worst)}" for name, worst in whole]
-    return f"Every one of them was noticed: by {listed(each)}."
+    return f"Every one was noticed: by {listed(each)}."
 
 
 def _unseen(names: Sequence[str], tallies: Sequence[Tally]) -> list[str]:
-    told = []
+    told: dict[str, list[str]] = {}
     for name, one in zip(names, tallies, strict=True):
-        parts = []
-        for what, found in (("end", one.ends), ("start", one.starts)):
-            if found.over_minute:
-                parts.append(f"left {count(found.over_minute, what)} unseen for over a minute")
-            if found.missed:
-                parts.append(f"missed {count(found.missed, what)} for good")
+        late = _both(one.ends.over_minute, one.starts.over_minute)
+        missed = _both(one.ends.missed, one.starts.missed)
+        parts = [f"left {late} unseen for over a minute"] if late else []
+        parts += [f"missed {missed} for good"] if missed else []
         if one.wrongs:
-            parts.append(f"took what was not so for true {count(one.wrongs, 'time')}")
+            often = {1: "once", 2: "twice"}.get(one.wrongs, count(one.wrongs, "time"))
+            parts.append(f"believed what was not so, {often}")
         if parts:
-            told.append(f"{name} {listed(parts)}.")
-    return told
+            told.setdefault(listed(parts), []).append(name)
+    return [f"{listed(who)} {what}." for what, who in told.items()]
+
+
+def _both(ends: int, starts: int) -> str:
+    parts = ((ends, "end"), (starts, "start"))
+    return listed([count(number, what) for number, what in parts if number])
 
 
 def _floor(tallies: Sequence[Tally]) -> str:
     lag = max(one.lag_ns for one in tallies)
     if not lag:
         return ""
-    return (
-        f"The runtime itself needs {duration(lag)} (median) to know of an end; no PLEG is quicker."
-    )
+    return f"The runtime itself needs {duration(lag)} of that (median); no PLEG is quicker."
 
 
 def _matching(reference: str, compared: Comparison) -> str:
     parts = []
     if compared.drifted:
         parts.append(
-            f"{count(compared.drifted, 'happening')} of {compared.matched:,} came at another time "
-            f"than in {reference}, as pods are restarted by whoever notices; each is measured from "
-            "its own."
+            f"{compared.drifted:,} of {count(compared.matched, 'happening')} came at another time "
+            f"than in {reference}, as who notices later restarts later; each counts from its own."
         )
     if compared.unmatched:
-        parts.append(
-            f"{count(compared.unmatched, 'happening')} did not come in every run and cannot be "
-            "compared."
-        )
+        unmatched = count(compared.unmatched, "happening")
+        parts.append(f"{unmatched} did not come in every run and cannot be compared.")
     return " ".join(parts)

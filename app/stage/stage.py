@@ -22,6 +22,8 @@ from app.sim.flavours import FLAVOURS, rules_of
 from app.sim.library import load, names
 from app.sim.presses import PALETTE
 from app.sim.scenario import Scenario
+from app.stage.comparison import Comparisons
+from app.stage.lessondesk import LessonDesk
 from app.stage.run import Run
 from app.stage.runs import Runs
 from app.stage.spec import Pairs, RunSpec, parse
@@ -84,6 +86,8 @@ class Stage:
         self._own = {one.name: one for one in own if one.name not in shipped}
         self._loaded: dict[str, Scenario] = {}
         self.runs = Runs(self.scenario_of)
+        self.comparisons = Comparisons(self.runs, self.spec)
+        self.lessons = LessonDesk(self.runs, self.lookup)
         self._ready: OrderedDict[str, _Ready] = OrderedDict()
 
     def spec(self, pairs: Pairs) -> RunSpec:

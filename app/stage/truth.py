@@ -63,9 +63,10 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
 
     ``t``: when it truly was; ``known_t``: when the runtime's lists showed it (None: never).
     ``found_t``, ``source``, ``seq``: the lifecycle event that told of it first, its relist source
-    and record; ``believed``: no relist found it, an event was believed. ``relist_t``: start of that
-    relist. ``stop_t``: receipt of the stop event that had told of it. ``delivered`` is False when
-    the event channel was full and the kubelet was not told.
+    and its record (0: it came with the last look, after the run's end). ``believed``: no relist
+    found it, an event was believed. ``relist_t``: start of that relist. ``stop_t``: receipt of the
+    stop event that had told of it. ``delivered`` is False when the event channel was full and the
+    kubelet was not told.
     """
 
     what: What
@@ -211,8 +212,8 @@ class Truth:
             pods=tuple(self._line(uid) for uid in sorted(self._lines)),
             wrong_ns=sum(map(self._wrong_ns, self._lives.values())),
             calls=self._calls if self._calls is not None else dict(session.runtime.calls),
-            relists=tuple(self._relists),
-            stream=tuple(self._stream),
+            relists=tuple(one for one in self._relists if one[0] < self._until_t),
+            stream=tuple(one for one in self._stream if one[0] < self._until_t),
             lag_ns=lags[(len(lags) - 1) // 2] if lags else 0,
         )
 
@@ -326,7 +327,7 @@ class Truth:
             found_t=record.t,
             source=record.source,
             believed=record.relist == 0,
-            seq=told.seq,
+            seq=told.seq if record.t < self._until_t else 0,
             relist_t=told.relist_t,
             stop_t=record.stop_t,
             delivered=record.delivery != "discarded",
@@ -373,7 +374,7 @@ class Truth:
             uid=uid,
             namespace=known.namespace if known else "",
             pod=known.pod if known else "",
-            running=tuple(self._lines[uid]),
+            running=tuple(one for one in self._lines[uid] if one[0] < self._until_t),
             gone_t=self._gone.get(uid),
         )
 

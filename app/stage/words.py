@@ -30,8 +30,8 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 def listed(words: list[str]) -> str:
-    """``kep``, ``kep and generic``, ``kep, generic and legacy``."""
-    return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
+    """``kep``, ``kep and generic``, ``kep, generic and legacy``; nothing for none."""
+    return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
 
 
 def _two_digits(value: float) -> str:

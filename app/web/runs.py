@@ -308,6 +308,11 @@ def nowhere(rendered: StagePages) -> Part:
     async def lesson(request: Request) -> Response:
         return await page(request)
 
+    @routes.get("/api/v1/compare")
+    @routes.get("/api/v1/compare/progress")
+    async def no_comparison() -> Response:
+        return Json(Problem(NO_STAGE), 404)
+
     @routes.get("/api/v1/run/{rest:path}")
     async def no_api(rest: str) -> Response:  # noqa: ARG001  (the path has it)
         return Json(Problem(NO_STAGE), 404)

@@ -67,8 +67,8 @@ def test_one_alone_noticed_anything() -> None:
 
 def test_what_else_is_to_be_said() -> None:
     assert meant(HINT, POLL, against=1) == (
-        "1 end in each. Every one of them was noticed: by kep within 80 ms and generic within "
-        "600 ms. The runtime itself needs 50 ms (median) to know of an end; no PLEG is quicker."
+        "1 end in each. Every one was noticed: by kep within 80 ms and generic within 600 ms. The "
+        "runtime itself needs 50 ms of that (median); no PLEG is quicker."
     )
 
 
@@ -81,15 +81,24 @@ def test_what_else_is_to_be_said() -> None:
             (moment("end", 0, None), moment("start", 0, None, fate="never")),
             "legacy left 1 end unseen for over a minute and missed 1 start for good.",
         ),
+        (
+            (moment("end", 0, None), moment("start", 0, 70_000)),
+            "legacy left 1 end and 1 start unseen for over a minute.",
+        ),
     ],
 )
 def test_who_was_blind(moments: tuple[object, ...], words: str) -> None:
     assert words in meant(HINT, side("legacy", *moments))  # type: ignore[arg-type]
 
 
+def test_runs_that_missed_the_same_are_named_together() -> None:
+    full = [side(name, moment("end", 0, 80, delivered=False)) for name in ("kep", "generic")]
+    assert "kep and generic missed 1 end for good." in meant(*full)
+
+
 def test_who_took_what_was_not_so_for_true() -> None:
     wrong = side("legacy", moment("end", 0, 60), wrongs=(overwritten(0, 9), overwritten(10, 19)))
-    assert "legacy took what was not so for true 2 times." in meant(HINT, wrong)
+    assert "legacy believed what was not so, twice." in meant(HINT, wrong)
 
 
 def test_what_cannot_be_compared_is_admitted() -> None:
@@ -102,7 +111,7 @@ def test_what_cannot_be_compared_is_admitted() -> None:
     less = side("generic", moment("end", 0, 600), moment("end", 5600, 600, whose=who(attempt=1)))
     told = meant(more, less, against=1)
     assert "2 and 2 ends" not in told
-    assert "1 happening of 2 came at another time than in generic" in told
+    assert "1 of 2 happenings came at another time than in generic" in told
     assert "1 happening did not come in every run and cannot be compared." in told
 
 

@@ -43,6 +43,7 @@ def test_counts() -> None:
 
 
 def test_lists() -> None:
+    assert listed([]) == ""
     assert listed(["a"]) == "a"
     assert listed(["a", "b"]) == "a and b"
     assert listed(["a", "b", "c"]) == "a, b and c"
