@@ -21,6 +21,7 @@ from app.engine.state import EngineState, HealthState, QueueState, StreamView
 from app.hub.wire import Cost, PodRow, SessionState
 from app.resources import static_dir, templates_dir
 from app.web.pages import PageData, Pages, duration, exit_meaning, wall_time
+from tests.web.scripts import brought_in, missing
 
 S = 1_000_000_000
 WALL = 1_795_962_760_123_000_000
@@ -459,22 +460,18 @@ async def test_help_explains_every_state_that_links_to_it(browser: Browser) -> N
     assert [state for state in states if state not in ids] == []
 
 
-ELSEWHERE = ("faults.", "compare")
-"""Scripts that run on other pages, or on parts of this one that it does not always have."""
+PARTLY = ("faults.js",)
+"""Scripts for parts of the page that it does not always have."""
 
 
 async def test_scripts_find_what_they_look_for(browser: Browser) -> None:
     page = await browser.get("/")
-    ids = {attrs.get("id") for _, attrs in page.tags}
-    sprite = {name for name in ids if name and name.startswith("g-")}
-    for script in (STATIC / "js").glob("*.js"):
-        if script.name.startswith(ELSEWHERE):
-            continue
-        text = script.read_text()
-        wanted = set(re.findall(r'byId\("([\w-]+)"\)', text))
-        assert wanted <= ids, f"{script.name} looks for {wanted - ids}"
-        glyphs = {f"g-{name}" for name in re.findall(r'glyph(?:\(|: )"([a-z-]+)"', text)}
-        assert glyphs <= sprite, f"{script.name} draws {glyphs - sprite}"
+    ids = {str(attrs.get("id")) for _, attrs in page.tags}
+    scripts = brought_in("node.js")
+    assert len(scripts) > 20
+    for script in scripts:
+        if script.name not in PARTLY:
+            assert missing(script, ids) == set(), script.name
 
 
 def test_scripts_put_data_into_the_document_as_text_only() -> None:

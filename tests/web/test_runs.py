@@ -21,6 +21,7 @@ from app.stage.stage import Stage
 from app.web import runs
 from app.web.pages import PageData, Pages, StageLink
 from tests.build import engine_state, session_state
+from tests.web.scripts import brought_in, ids_of, missing
 from tests.web.site import standing
 
 QUERY = "scenario=storm&duration=10s"
@@ -122,6 +123,12 @@ async def test_the_page_of_a_run(client: httpx.AsyncClient) -> None:
     assert "Break the stream" in answer.text
     # What a button imitates is said.
     assert "A connection that is torn down" in answer.text
+
+
+async def test_scripts_find_what_they_look_for(client: httpx.AsyncClient) -> None:
+    ids = ids_of((await client.get(f"/run?{QUERY}", headers=HTML)).text)
+    for script in brought_in("run.js"):
+        assert missing(script, ids) == set(), script.name
 
 
 async def test_all_scenarios_are_listed_with_play_and_command(client: httpx.AsyncClient) -> None:
