@@ -160,6 +160,8 @@ class McapReader:
             OSError: it cannot be read.
         """
         at: int | None = self._begin()
+        footer = self._footer()
+        told_end = footer[0] - END if footer else -1
         passed = 0
         while at is not None and at < self._size and not self._stopped():
             head = self._read(at, HEAD.size)
@@ -171,12 +173,12 @@ class McapReader:
                     at = self._lost_at(at)
                 else:
                     yield self._block(at, chunk)
-                    at = chunk.next
+                    at = self._behind(chunk)
             elif opcode == mcap.DATA_END:
                 if length == END - HEAD.size and self._ends_at(at):
                     return
                 at = self._lost_at(at)
-            elif mcap.HEADER <= opcode <= mcap.DATA_END and after <= self._size:
+            elif at != told_end and mcap.HEADER <= opcode < mcap.DATA_END and after <= self._size:
                 passed += 1
                 if passed > MOST_PASSED:
                     self._note(at, self._size - at, "too much that is no recording's", lost=True)
@@ -319,6 +321,28 @@ class McapReader:
             self._note(at, CONTENT_AT, f"the chunk's head: {flaw}; its content is well")
         return Block(self._number, at, channels, messages)
 
+    def _behind(self, chunk: _Chunk) -> int:
+        """Where the next record begins: behind the chunk's indexes, which follow from it."""
+        at = chunk.next
+        if self._begins(at):
+            return at
+        right = mcap.message_indexes(_entries(chunk.records))
+        found = self._read(at, len(right))
+        if found == right:
+            return at + len(right)
+        if at + len(found) == self._size and len(found) < len(right):
+            self._note(at, len(found), "the file ends within a chunk's index")
+            return self._size
+        if self._begins(at + len(right)):
+            self._note(at, len(right), "a chunk's index is damaged")
+            return at + len(right)
+        return at
+
+    def _begins(self, at: int) -> bool:
+        """Whether a chunk begins here, or the file or its data ends."""
+        opcode = self._read(at, 1)
+        return not opcode or opcode[0] in (mcap.CHUNK, mcap.DATA_END) or self._has_mark(at)
+
     # What is damaged
 
     def _lost_at(self, at: int) -> int | None:
@@ -377,7 +401,7 @@ class McapReader:
             self.damage.append(Damage(offset, length, self._number + 1, what, lost))
 
     def _read(self, at: int, length: int) -> bytes:
-        self._file.seek(at)
+        self._file.seek(max(0, at))
         return self._file.read(max(0, min(length, self._size - at)))
 
 
@@ -411,6 +435,19 @@ def _frame_size(packed: bytes) -> int:
 def _has_checksum(frame: bytes) -> bool:
     """Whether a zstd frame carries a checksum of its content (RFC 8878, 3.1.1.1.1)."""
     return len(frame) > 4 and bool(frame[4] & 0b100)
+
+
+def _entries(records: bytes) -> dict[int, bytearray]:
+    """The entries of a chunk's message indexes, by channel."""
+    entries: dict[int, bytearray] = {}
+    at = 0
+    while at + mcap.MESSAGE_HEAD.size <= len(records):
+        opcode, length = HEAD.unpack_from(records, at)
+        if opcode == mcap.MESSAGE:
+            head = mcap.MESSAGE_HEAD.unpack_from(records, at)
+            entries.setdefault(head[2], bytearray()).extend(mcap.INDEX_ENTRY.pack(head[4], at))
+        at += HEAD.size + length
+    return entries
 
 
 def _parse(records: bytes, channels: dict[int, str], messages: list[Message]) -> str:

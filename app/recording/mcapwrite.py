@@ -40,8 +40,11 @@ CHUNK_HEAD: Final = struct.Struct("<QQQII4sQ")
 FOOTER_HEAD: Final = struct.Struct("<BQQQ")
 """What of the footer its own CRC covers: opcode, length, starts of summary and of its offsets."""
 
-CHUNK_INDEX_SIZE: Final = 9 + 8 * 8 + 4 + 4 + 4
-"""Bytes of a chunk index that names no message indexes."""
+INDEX_ENTRY: Final = struct.Struct("<QQ")
+"""Log time of a message, and where in the unpacked chunk it begins."""
+
+INDEX_HEAD: Final = 15
+"""Bytes of a message index without its entries."""
 
 
 def record(opcode: int, *parts: bytes) -> bytes:
@@ -93,11 +96,38 @@ def chunk(start: int, end: int, size: int, crc: int, packed: bytes) -> bytes:
     return record(CHUNK, head, packed)
 
 
-def chunk_index(start: int, end: int, offset: int, length: int, *, packed: int, size: int) -> bytes:
-    """Where a chunk is (``offset``, ``length``); ``packed`` and ``size`` are of its records."""
+def message_indexes(entries: Mapping[int, bytes | bytearray]) -> bytes:
+    """The indexes that stand behind a chunk; ``entries``: by channel, in order of its messages."""
+    return b"".join(
+        record(MESSAGE_INDEX, struct.pack("<H", number), text(bytes(entries[number])))
+        for number in sorted(entries)
+    )
+
+
+def chunk_index(
+    start: int,
+    end: int,
+    offset: int,
+    length: int,
+    *,
+    packed: int,
+    size: int,
+    counts: Mapping[int, int],
+) -> bytes:
+    """Where a chunk is (``offset``, ``length``); ``packed`` and ``size`` are of its records.
+
+    ``counts``: messages by channel, from which follows where their indexes are.
+    """
+    places = bytearray()
+    first = at = offset + length
+    for number in sorted(counts):
+        places += struct.pack("<HQ", number, at)
+        at += INDEX_HEAD + INDEX_ENTRY.size * counts[number]
     return record(
         CHUNK_INDEX,
-        struct.pack("<QQQQIQ", start, end, offset, length, 0, 0),
+        struct.pack("<QQQQ", start, end, offset, length),
+        text(bytes(places)),
+        struct.pack("<Q", at - first),
         text(COMPRESSION),
         struct.pack("<QQ", packed, size),
     )

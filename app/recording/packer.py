@@ -1,7 +1,5 @@
 """Collects messages until they are worth a chunk."""
 
-from collections import Counter
-
 from app.recording import mcapwrite as mcap
 from app.recording.segment import Packed, new_compressor
 
@@ -19,7 +17,7 @@ class Packer:
     def __init__(self) -> None:
         self._compressor = new_compressor()
         self._records = bytearray()
-        self._counts: Counter[int] = Counter()
+        self._entries: dict[int, bytearray] = {}
         self._messages = 0
         self._start = MAX_TIME
         self._end = 0
@@ -37,8 +35,9 @@ class Packer:
         """Add a message; returns whether the chunk is full. Times in ns, put within bounds."""
         log_time = min(max(log_time, 0), MAX_TIME)
         publish_time = min(max(publish_time, 0), MAX_TIME)
+        entry = mcap.INDEX_ENTRY.pack(log_time, len(self._records))
+        self._entries.setdefault(channel, bytearray()).extend(entry)
         self._records += mcap.message(channel, sequence, log_time, publish_time, data)
-        self._counts[channel] += 1
         self._messages += 1
         self._start = min(self._start, log_time)
         self._end = max(self._end, log_time)
@@ -47,14 +46,14 @@ class Packer:
     def take(self) -> Packed:
         """The chunk; a new one begins."""
         packed = Packed(
-            self._compressor, bytes(self._records), self._start, self._end, self._counts
+            self._compressor, bytes(self._records), self._start, self._end, self._entries
         )
         self._clear()
         return packed
 
     def _clear(self) -> None:
         self._records.clear()
-        self._counts = Counter()
+        self._entries = {}
         self._messages = 0
         self._start = MAX_TIME
         self._end = 0

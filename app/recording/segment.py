@@ -10,7 +10,7 @@ import os
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def new_compressor() -> zstandard.ZstdCompressor:
 class Packed:
     """A chunk ready to be written: its bytes, and what the index tells of it."""
 
-    __slots__ = ("counts", "data", "end", "packed", "size", "start")
+    __slots__ = ("counts", "data", "end", "length", "packed", "size", "start")
 
     def __init__(
         self,
@@ -36,15 +36,17 @@ class Packed:
         records: bytes,
         start: int,
         end: int,
-        counts: Mapping[int, int],
+        entries: Mapping[int, bytearray],
     ) -> None:
         packed = compressor.compress(records)
-        self.data = mcap.chunk(start, end, len(records), zlib.crc32(records), packed)
+        chunk = mcap.chunk(start, end, len(records), zlib.crc32(records), packed)
+        self.data = chunk + mcap.message_indexes(entries)
+        self.length = len(chunk)
         self.start = start
         self.end = end
         self.packed = len(packed)
         self.size = len(records)
-        self.counts = dict(counts)
+        self.counts = {number: len(one) // mcap.INDEX_ENTRY.size for number, one in entries.items()}
 
 
 class Segment:
@@ -61,6 +63,7 @@ class Segment:
         self.size = 0
         self._crc = 0
         self._index = array("Q")
+        self._index_counts = array("I")
         self._counts: Counter[int] = Counter()
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -83,9 +86,8 @@ class Segment:
         """
         offset = self.size
         self._write(chunk.data)
-        self._index.extend(
-            (chunk.start, chunk.end, offset, len(chunk.data), chunk.packed, chunk.size)
-        )
+        self._index.extend((chunk.start, chunk.end, offset, chunk.length, chunk.packed, chunk.size))
+        self._index_counts.extend(chunk.counts.get(number, 0) for number in words.TOPICS)
         self._counts.update(chunk.counts)
 
     def sync(self) -> None:
@@ -155,10 +157,7 @@ class Segment:
                 mcap.STATISTICS,
                 mcap.statistics(counted, words.SCHEMAS, len(rows), start, end),
             ),
-            (
-                mcap.CHUNK_INDEX,
-                b"".join(mcap.chunk_index(*row[:4], packed=row[4], size=row[5]) for row in rows),
-            ),
+            (mcap.CHUNK_INDEX, b"".join(self._chunk_indexes(rows))),
         )
         data_end = mcap.data_end(self._crc)
         summary_start = self.size + len(data_end)
@@ -171,3 +170,10 @@ class Segment:
         covered = bytes(summary + offsets) + head
         crc = zlib.crc32(covered).to_bytes(4, "little")
         return data_end + covered + crc + mcap.MAGIC
+
+    def _chunk_indexes(self, rows: "list[array[int]]") -> Iterator[bytes]:
+        numbers = list(words.TOPICS)
+        for place, row in enumerate(rows):
+            counts = self._index_counts[place * len(numbers) : (place + 1) * len(numbers)]
+            told = {number: count for number, count in zip(numbers, counts, strict=True) if count}
+            yield mcap.chunk_index(*row[:4], packed=row[4], size=row[5], counts=told)
