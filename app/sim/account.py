@@ -35,6 +35,8 @@ class Played(msgspec.Struct, frozen=True, kw_only=True):
     scenario: str
     title: str
     profile: str
+    runtime: str
+    """Which one the node's runtime behaved like."""
     seed: int
     duration_ns: int
 
@@ -201,6 +203,7 @@ class Account:
                 scenario=session.scenario.name,
                 title=session.scenario.title,
                 profile=session.profile.name,
+                runtime=session.scenario.rules.like,
                 seed=session.seed,
                 duration_ns=duration_ns,
             ),

@@ -38,6 +38,8 @@ class RuntimeRules(msgspec.Struct, frozen=True, kw_only=True):
     long ones prevail (1: not at all).
     """
 
+    like: str
+    """The name by which it is chosen."""
     runtime_name: str
     runtime_version: str
     api_version: str = "v1"

@@ -14,6 +14,7 @@ FlavourName = Literal["containerd-2", "containerd-1.7", "containerd-1.6", "cri-o
 
 # Versions that sort as the true ones do, and that nobody takes for a real one.
 CONTAINERD_2 = RuntimeRules(
+    like="containerd-2",
     runtime_name="containerd",
     runtime_version="2.1.0+plegscope.sim",
     warns_of_age=True,
@@ -26,6 +27,7 @@ CONTAINERD_2 = RuntimeRules(
 )
 
 CONTAINERD_1_7 = RuntimeRules(
+    like="containerd-1.7",
     runtime_name="containerd",
     runtime_version="1.7.0+plegscope.sim",
     warns_of_age=True,
@@ -39,6 +41,7 @@ CONTAINERD_1_7 = RuntimeRules(
 )
 
 CONTAINERD_1_6 = RuntimeRules(
+    like="containerd-1.6",
     runtime_name="containerd",
     runtime_version="1.6.0+plegscope.sim",
     stream="none",
@@ -49,6 +52,7 @@ CONTAINERD_1_6 = RuntimeRules(
 )
 
 CRI_O = RuntimeRules(
+    like="cri-o",
     runtime_name="cri-o",
     runtime_version="1.37.0+plegscope.sim",
     channel=1000,

@@ -29,7 +29,8 @@ def table(summary: Summary, shows: str, judged: str) -> str:
     profile = PROFILES[played.profile]
     what = (
         f"scenario {plain(played.scenario)}, profile {profile.name} ({profile.title}), "
-        f"seed {played.seed}, {shown(played.duration_ns)} simulated, {summary.records} records"
+        f"seed {played.seed}, {shown(played.duration_ns)} simulated on a runtime like "
+        f"{played.runtime}, {summary.records} records"
     )
     parts: list[list[str]] = [
         [plain(played.title), *wrap(what, WIDTH)],

@@ -33,7 +33,7 @@ def verdict(summary: Summary, source: str) -> Verdict:
         )
     again = (
         f"plegscope simulate {quote(source)} --profile {played.profile} --seed {played.seed} "
-        f"--duration {played.duration_ns // 1_000_000}ms"
+        f"--runtime-like {played.runtime} --duration {played.duration_ns // 1_000_000}ms"
     )
     what = (
         f"has {things} otherwise than the runtime"

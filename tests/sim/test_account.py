@@ -70,6 +70,7 @@ def test_it_says_what_was_played(played: tuple[list[Record], Summary]) -> None:
     assert summary.played.scenario == "counted"
     assert summary.played.title == "A node to count on"
     assert (summary.played.profile, summary.played.seed) == ("kep", 3)
+    assert summary.played.runtime == "containerd-2"
     assert summary.played.duration_ns == 90 * SECOND
     assert summary.ended_t > 90 * SECOND
 

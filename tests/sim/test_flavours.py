@@ -13,6 +13,7 @@ ALL = pytest.mark.parametrize("rules", list(FLAVOURS.values()), ids=list(FLAVOUR
 
 def test_each_is_found_by_its_name() -> None:
     assert {name: rules_of(name) for name in FLAVOURS} == FLAVOURS
+    assert {name: rules.like for name, rules in FLAVOURS.items()} == {one: one for one in FLAVOURS}
     assert len({(one.runtime_name, one.runtime_version) for one in FLAVOURS.values()}) == 4
 
 

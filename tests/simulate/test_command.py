@@ -94,6 +94,7 @@ def test_json_is_one_object_with_settings_and_summary(
         "scenario": "small",
         "title": "One pod that dies",
         "profile": "polling",
+        "runtime": "containerd-2",
         "seed": 3,
         "duration_ns": 20_000_000_000,
     }
@@ -101,6 +102,20 @@ def test_json_is_one_object_with_settings_and_summary(
     assert summary["differences"] == 0
     assert summary["difference"] == []
     assert list(summary["ends"]["by_source"]) == ["global"]
+
+
+def test_on_another_runtime(small: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    arguments = ["simulate", small, "--format", "json", "--runtime-like", "containerd-1.6"]
+    assert main(arguments) == 0
+    answer = msgspec.json.decode(capsysbinary.readouterr().out)
+    assert answer["settings"]["runtime"] == "containerd-1.6"
+    assert list(answer["summary"]["ends"]["by_source"]) == ["global"]
+
+
+def test_on_a_runtime_that_is_not_known(small: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", small, "--runtime-like", "docker"]) == 1
+    told = capsys.readouterr().err
+    assert "--runtime-like: 'docker' is no runtime that can be simulated: choose one of" in told
 
 
 def test_a_table_for_people_is_the_default(

@@ -47,6 +47,7 @@ def test_a_difference_is_not_and_says_how_to_repeat_it(
         7,
     )
     assert settings.duration_ns == 1_500_000_000
+    assert settings.runtime_like == "containerd-2"
 
 
 def test_a_shadow_that_did_not_get_to_look_is_not_well_either() -> None:
