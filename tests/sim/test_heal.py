@@ -19,6 +19,7 @@ from app.driver import Driver
 from app.engine.engine import Engine
 from app.engine.inputs import Input
 from app.engine.profiles import PROFILES
+from app.engine.records import Lifecycle, Record
 from app.engine.settings import EngineSettings
 from app.journal.journal import Journal
 from app.sim.account import Account
@@ -261,6 +262,34 @@ async def test_over_grpc_one_after_the_other(tmp_path: Path) -> None:
             live.node.plan.heal_all()
             await live.until(live.well)
             assert live.has_hit(number), fault
+        assert live.driver is not None
+        live.driver.stop()
+        node.cancel()
+
+
+async def test_over_grpc_the_queue_and_the_event_channel_fill(tmp_path: Path) -> None:
+    live = Live(tmp_path)
+    lost: list[Lifecycle] = []
+
+    def listen(record: Record) -> None:
+        if isinstance(record, Lifecycle) and record.delivery == "discarded":
+            lost.append(record)
+
+    live.journal.subscribe(listen)
+    async with CriClient(live.address, live.clock) as client, asyncio.TaskGroup() as tasks:
+        node = await live.begin(client, tasks)
+        await live.until(live.well)
+        plan = live.node.plan
+        plan.begin_now(EventsRepeated(at=NOW, lasts=LONG))
+        state = live.engine.state
+        await live.until(lambda: state(live.clock.mono()).requests["dropped"] > 0)
+        plan.heal_all()
+        await live.until(live.well)
+        assert not lost
+        plan.begin_now(SyncLoopStalls(at=NOW, lasts=LONG, room=1))
+        await live.until(lambda: len(lost) > 0)
+        plan.heal_all()
+        await live.until(live.well)
         assert live.driver is not None
         live.driver.stop()
         node.cancel()

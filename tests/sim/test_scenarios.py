@@ -3,6 +3,7 @@
 The others' claims are in ``test_scenarios_*.py``. No scenario goes without: see the first test.
 """
 
+import re
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +22,8 @@ from app.sim.flavour import MS, SECOND
 from app.sim.library import load, names
 from tests.sim.claims import CLAIMED, claim, played
 from tests.sim.outcomes import OUTCOMES, came_to, unlike
+
+SCENARIOS = Path(__file__).parents[2] / "app" / "sim" / "scenarios"
 
 RIGHT = [name for name in PROFILES if name != "legacy"]
 
@@ -51,15 +54,20 @@ def test_every_scenario_has_claims_and_every_claim_a_scenario() -> None:
 
 def test_each_scenario_has_a_seed_and_says_whom_to_compare_with() -> None:
     assert len(names()) >= 15
-    folder = Path(__file__).parents[2] / "app" / "sim" / "scenarios"
     ordinary = {"churn", "crash-loop", "demo"}
-    for path in folder.glob("*.toml"):
+    for path in SCENARIOS.glob("*.toml"):
         text = path.read_text(encoding="utf-8")
         assert "\nseed = " in text, path.stem
         if path.stem in ordinary or path.stem.startswith("lesson-"):
             continue
         comment = text.partition("\n\n")[0]
         assert "Compare with" in comment or "Try:" in comment, path.stem
+
+
+def test_the_list_of_scenarios_is_complete() -> None:
+    told = (SCENARIOS / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z0-9-]+)`", told)) - {*PROFILES}
+    assert named == set(names())
 
 
 @pytest.mark.parametrize(("name", "profile"), sorted(OUTCOMES))
