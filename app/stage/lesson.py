@@ -59,6 +59,8 @@ class Shown(msgspec.Struct, frozen=True):
     end: int
     pods: tuple[str, ...]
     uids: tuple[str, ...]
+    filter: str
+    """What the names of these pods begin with: a filter that leaves their lanes."""
     points: tuple[PointView, ...]
 
 
@@ -108,7 +110,7 @@ class LawView(msgspec.Struct, frozen=True):
     changes: int
     seen: int
     breach: str
-    breach_t: int | None
+    breached: law.Breach | None
 
 
 class StepView(msgspec.Struct, frozen=True):
@@ -218,6 +220,7 @@ class LessonInRuns:
             end=self._at(span[1]),
             pods=pods,
             uids=self._finder.uids(pods, step.run),
+            filter=_begin(tuple(one.partition("*")[0] for one in pods)),
             points=tuple(self._point(name, step.run) for name in points),
         )
 
@@ -327,7 +330,7 @@ def law_view(run: Run, until: int) -> LawView:
         changes=verdict.changes,
         seen=verdict.seen,
         breach=words,
-        breach_t=None if breach is None else breach.t,
+        breached=breach,
     )
 
 
@@ -343,3 +346,11 @@ def _inner(text: str) -> str:
     first = text.split(" ", 1)[0]
     ordinary = first[1:].islower() or len(first) == 1
     return text[:1].lower() + text[1:] if ordinary else text
+
+
+def _begin(names: tuple[str, ...]) -> str:
+    """What all of these begin with."""
+    shortest = min(names, key=len)
+    while not all(name.startswith(shortest) for name in names):
+        shortest = shortest[:-1]
+    return shortest

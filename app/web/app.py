@@ -120,7 +120,12 @@ def create_app(
     page = None if pages is None else pages.error
     _answer_errors(app, page)
     _answer_links(app, pages)
-    return Guard(app, access, page, () if desk is None else faults.PATHS)
+    changes = [*(() if desk is None else faults.PATHS)]
+    changes += [path for part in parts for path in part.changes]
+    doors = [part.is_door for part in parts if part.is_door is not None]
+    return Guard(
+        app, access, page, tuple(changes), lambda path: any(is_door(path) for is_door in doors)
+    )
 
 
 def _answer_errors(app: FastAPI, page: Callable[[int], Response] | None) -> None:

@@ -5,6 +5,7 @@ error, nor the WebSocket's handshake. The order is host, method, origin, token.
 """
 
 import logging
+from collections.abc import Callable
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.responses import RedirectResponse, Response
@@ -54,6 +55,8 @@ class Guard:
         changes: addresses that take POST and DELETE besides, with all below them. None unless what
             is watched is simulated. A browser always names the origin of such a request: it must be
             ours, or somebody with the token asks by hand.
+        is_door: whether an address needs no token, because it carries a secret of its own that is
+            as hard to guess. The other rules hold for it as for any.
     """
 
     def __init__(
@@ -62,11 +65,13 @@ class Guard:
         access: Access,
         page: ErrorPage | None = None,
         changes: tuple[str, ...] = (),
+        is_door: Callable[[str], bool] = lambda _path: False,
     ) -> None:
         self.app = app
         self._access = access
         self._page = page
         self._changes = changes
+        self._is_door = is_door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request or connection."""
@@ -110,6 +115,8 @@ class Guard:
             if given is not None and (admitted or self._access.is_token(given)):
                 return self._exchange(scope, given)
             if scope["path"] in OPEN_PATHS or scope["path"].startswith(OPEN_PREFIX):
+                return None
+            if self._is_door(scope["path"]):
                 return None
         if not admitted:
             challenge = {"WWW-Authenticate": 'Bearer realm="plegscope"'}

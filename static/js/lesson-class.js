@@ -1,0 +1,16 @@
+// @ts-check
+/** The page of somebody who takes part in a class: the slider says its moment in words. */
+import { setText } from "./dom.js";
+import { duration } from "./words.js";
+
+/** @param {Event} event */
+function said(event) {
+  const slider = event.target;
+  if (!(slider instanceof HTMLInputElement) || slider.id !== "lesson-at") return;
+  const words = duration(Number(slider.value) - Number(slider.dataset.since));
+  slider.setAttribute("aria-valuetext", `${words} after ${slider.dataset.call}`);
+  const output = document.getElementById("lesson-at-says");
+  if (output) setText(output, words);
+}
+
+document.addEventListener("input", said);

@@ -1,0 +1,333 @@
+// @ts-check
+/**
+ * A lesson's page: the panel beside a player. The panel comes from the server, step by step; what it
+ * says of the timeline (which run, up to when, what is pointed out) is in its `data-facts`.
+ *
+ * The future is not known to the page while a question is open: the player's cursor stands where the
+ * question is asked.
+ *
+ * @typedef {{
+ *   lesson: string, number: number, count: number, kind: string,
+ *   shown: {
+ *     query: string, run: string, profile: string, until: number, begin: number, end: number,
+ *     filter: string, points: import("./lesson-layer.js").Point[]
+ *   },
+ *   ask: import("./lesson-layer.js").Ask|null
+ * }} Facts
+ */
+import { byId, setText, setting } from "./dom.js";
+import { LessonLayer } from "./lesson-layer.js";
+import { choosable, laneHeight, rateFor } from "./lesson-place.js";
+import { answerIn, opened, readProgress } from "./lesson-progress.js";
+import { NodePage } from "./nodepage.js";
+import { Player } from "./player.js";
+import { fetchRun, tellProgress } from "./run.js";
+import { runTime } from "./run-link.js";
+import { PROFILE_HINTS } from "./lesson-words.js";
+import { duration } from "./words.js";
+
+/** Nobody waits longer than this for time to pass, s. */
+const PATIENCE = 2.4;
+const CAPACITY = 1e6;
+const STEADY = 3600e9;
+/** Movement that makes a press a drag, px. */
+const SLACK = 4;
+
+class LessonPage {
+  constructor() {
+    this.still = matchMedia("(prefers-reduced-motion: reduce)");
+    this.high = 0;
+    /** @type {Facts} */
+    this.facts = JSON.parse(this.panel.dataset.facts ?? "{}");
+    /** Whether a moment on the slider was chosen, and not only offered. */
+    this.touched = false;
+    const { shown } = this.facts;
+    this.query = shown.query;
+    this.player = new Player({ load: () => fetchRun(this.query), t: shown.until });
+    this.page = new NodePage({
+      source: (page) => this.player.attach(page),
+      clock: /** @type {any} */ (this.player.clock),
+      capacity: CAPACITY,
+      steady: STEADY,
+      range: () => [0, Math.max(1, this.player.duration)],
+      keys: () => this.#keys(),
+      // The page's own wishes are not written into the address: it holds the step.
+      address: { read: () => "", write: () => new URL(this.panel.dataset.address ?? "", location.href).search.slice(1) },
+    });
+    // While a moment is asked for, a click chooses it; a mark is selected at other times.
+    const select = this.page.select.bind(this.page);
+    this.page.select = (seq) => { if (!this.asking) select(seq); };
+    // Whoever moves the window or the cursor is shown the way back.
+    const moved = this.page.moved.bind(this.page);
+    this.page.moved = () => {
+      this.#away(true);
+      moved();
+    };
+    const { timeline, lineup } = this.page;
+    Object.defineProperty(timeline, "laneHeight", {
+      get: () => laneHeight((timeline.height - timeline.top) / timeline.em, lineup.rows.length) * timeline.em,
+    });
+    this.layer = new LessonLayer(this.page, byId("timeline"));
+    this.player.onCursor.push((t) => {
+      setText(byId("lesson-time"), runTime(t));
+      this.layer.touch();
+    });
+    this.player.onLoad.push(() => this.#loaded());
+    this.page.timeline.canvas.addEventListener("focus", () => this.layer.touch());
+    tellProgress(this.query, this.player, (text) => setText(byId("lesson-time"), text));
+    this.#clicks();
+    document.body.addEventListener("htmx:after:swap", () => this.#swapped());
+    document.body.addEventListener("htmx:response:error", (event) => this.#failed(event));
+    addEventListener("popstate", () => this.#go(`${location.pathname}${location.search}`));
+    this.#show(true);
+    this.loop = this.loop.bind(this);
+    requestAnimationFrame(this.loop);
+  }
+
+  get panel() {
+    return byId("lesson");
+  }
+
+  /** Whether a moment is being asked for. */
+  get asking() {
+    return this.facts.ask?.open === true;
+  }
+
+  loop() {
+    requestAnimationFrame(this.loop);
+    const { timeline } = this.page;
+    // How high a lane is follows from how many there are, which is known after a picture only.
+    if (timeline.laneHeight !== this.high) {
+      this.high = timeline.laneHeight;
+      timeline.invalidate();
+    }
+    this.layer.frame();
+  }
+
+  // The panel
+
+  /** Something was put into the page: a step, or what a class answered. */
+  #swapped() {
+    this.#tally();
+    const text = this.panel.dataset.facts ?? "";
+    if (this.panel.dataset.taken === "yes") return;
+    this.facts = JSON.parse(text);
+    this.#push(this.panel.dataset.address ?? "");
+    this.#show(false);
+    byId("lesson-side").scrollTop = 0;
+    byId("lesson-title").focus({ preventScroll: true });
+  }
+
+  /** The step that the panel holds. @param {boolean} first the page has just been opened */
+  #show(first) {
+    this.panel.dataset.taken = "yes";
+    const { facts } = this;
+    this.touched = false;
+    this.layer.ask = facts.ask;
+    this.layer.points = facts.shown.points;
+    this.layer.chosen = null;
+    this.layer.tally = null;
+    this.#tally();
+    this.#slider();
+    this.#pressSlider();
+    this.#remember();
+    this.#again();
+    byId("main").dataset.hints = PROFILE_HINTS[facts.shown.profile] ?? "none";
+    const profile = document.getElementById("profile");
+    if (profile) setText(profile, `profile ${facts.shown.profile}`);
+    if (first) return;
+    this.#say();
+    document.title = `${byId("lesson-title").textContent} · plegscope`;
+    if (facts.shown.query === this.query) this.#move();
+    else {
+      this.query = facts.shown.query;
+      this.player.pause();
+      this.player.t = facts.shown.until;
+      setText(byId("lesson-time"), "Loading the run");
+      void this.player.load();
+    }
+  }
+
+  /** The run is here. */
+  #loaded() {
+    const { shown } = this.facts;
+    if (this.player.trouble) {
+      setText(byId("lesson-time"), this.player.trouble);
+      return;
+    }
+    if (this.player.t !== shown.until) this.player.seek(shown.until);
+    this.#window();
+  }
+
+  /** Let time go on to where the step is, or back to it. */
+  #move() {
+    const { shown } = this.facts;
+    const ahead = shown.until - this.player.t;
+    this.#window();
+    if (ahead > 0 && !this.still.matches) this.player.play({ rate: rateFor(ahead, PATIENCE), until: shown.until });
+    else this.player.seek(shown.until);
+  }
+
+  /** The time and the lanes that the step shows. */
+  #window() {
+    const { shown } = this.facts;
+    const { page } = this;
+    if (page.selected !== null) NodePage.prototype.select.call(page, null);
+    page.setFilter(shown.filter);
+    page.view.span = shown.end - shown.begin;
+    page.view.end = shown.end;
+    this.#away(false);
+    page.leftAt = page.store.lastSeq;
+    page.timeline.invalidate();
+    this.layer.touch();
+  }
+
+  /** @param {boolean} away from what the step shows */
+  #away(away) {
+    byId("main").classList.toggle("away", away);
+  }
+
+  /** What came of it, for those who listen; the rest is read when the title gets the focus. */
+  #say() {
+    const outcome = document.getElementById("lesson-outcome")?.querySelector("h2")?.textContent ?? "";
+    const law = byId("lesson-law");
+    const state = law.hidden ? "" : law.querySelector("strong")?.textContent ?? "";
+    setText(byId("lesson-said"), [outcome, state && `${state} ${law.querySelector(".lesson-count")?.textContent ?? ""}`].filter(Boolean).join(" "));
+  }
+
+  // Answers
+
+  #slider() {
+    const slider = /** @type {HTMLInputElement|null} */ (document.getElementById("lesson-at"));
+    if (!slider) return;
+    const form = /** @type {HTMLFormElement} */ (slider.form);
+    slider.addEventListener("input", () => this.#choose(Number(slider.value)));
+    // A moment that was only offered is no answer.
+    form.addEventListener("formdata", (event) => { if (!this.touched) event.formData.delete("at"); });
+    form.addEventListener("submit", (event) => {
+      if (this.touched || form.querySelector("input[name=choice]:checked")) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      setText(byId("lesson-said"), "Choose an answer, or a moment, first.");
+      (/** @type {HTMLElement|null} */ (form.querySelector("input[name=choice]")) ?? slider).focus();
+    }, { capture: true });
+  }
+
+  /** @param {number} t ns */
+  #choose(t) {
+    const slider = /** @type {HTMLInputElement|null} */ (document.getElementById("lesson-at"));
+    const { ask } = this.facts;
+    if (!slider || !ask) return;
+    const at = choosable(t, ask, Number(slider.step));
+    const says = `${duration(at - ask.since)} after: ${ask.call}`;
+    slider.value = String(at);
+    slider.setAttribute("aria-valuetext", says);
+    setText(byId("lesson-at-says"), says);
+    this.touched = true;
+    this.layer.chosen = at;
+    this.layer.chosenText = duration(at - ask.since);
+    this.layer.touch();
+  }
+
+  /** A click on the timeline chooses a moment. */
+  #clicks() {
+    /** @type {[number, number]|null} */
+    let held = null;
+    const section = byId("timeline");
+    section.addEventListener("pointerdown", (event) => { held = event.button === 0 ? [event.clientX, event.clientY] : null; }, { capture: true });
+    section.addEventListener("pointerup", (event) => {
+      const { ask } = this.facts;
+      if (!held || !ask?.open || !(event.target instanceof Element) || event.target.closest("a, button")) return;
+      if (Math.abs(event.clientX - held[0]) >= SLACK || Math.abs(event.clientY - held[1]) >= SLACK) return;
+      const { timeline } = this.page;
+      const x = event.clientX - timeline.canvas.getBoundingClientRect().left;
+      if (x < 0) return;
+      this.#choose(timeline.timeAt(x));
+      setText(byId("lesson-said"), byId("lesson-at-says").textContent ?? "");
+    }, { capture: true });
+  }
+
+  /** The moment of a press: where the cursor is, or what the slider says. */
+  #pressSlider() {
+    const slider = /** @type {HTMLInputElement|null} */ (document.getElementById("lesson-press-t"));
+    if (!slider) return;
+    const say = () => {
+      const says = runTime(Number(slider.value));
+      slider.setAttribute("aria-valuetext", says);
+      setText(byId("lesson-press-says"), says);
+    };
+    slider.addEventListener("input", () => {
+      say();
+      this.player.seek(Number(slider.value));
+      this.page.view.reveal(Number(slider.value), this.player.t);
+    });
+    say();
+  }
+
+  /** Where the class clicked, as the panel has it. */
+  #tally() {
+    const told = /** @type {HTMLElement|null} */ (document.querySelector("#lesson-tally [data-bins]"));
+    if (!told) return;
+    this.layer.tally = { bins: (told.dataset.bins ?? "").split(",").map(Number), earliest: Number(told.dataset.earliest), latest: Number(told.dataset.latest) };
+    this.layer.touch();
+  }
+
+  // Where one is
+
+  #remember() {
+    const { lesson } = this.facts;
+    const progress = opened(readProgress(setting(`lesson.${lesson}`)), this.facts, answerIn(this.panel.dataset.address ?? ""));
+    setting(`lesson.${lesson}`, JSON.stringify(progress));
+  }
+
+  /** A question that was answered before can be shown with that answer. */
+  #again() {
+    const show = document.getElementById("lesson-show");
+    const answer = readProgress(setting(`lesson.${this.facts.lesson}`)).answers[String(this.facts.number)];
+    if (!show || !answer) return;
+    const address = new URL(/** @type {HTMLAnchorElement} */ (show).href);
+    address.searchParams.delete("show");
+    for (const [key, value] of new URLSearchParams(answer)) address.searchParams.set(key, value);
+    show.setAttribute("hx-get", `${address.pathname}${address.search}`);
+    show.setAttribute("href", `${address.pathname}${address.search}`);
+    setText(show, "Show my answer of before");
+    /** @type {any} */ (window).htmx?.process(show);
+  }
+
+  /** @param {string} address */
+  #push(address) {
+    if (address && address !== `${location.pathname}${location.search}`) history.pushState({}, "", address);
+  }
+
+  /** @param {string} address */
+  #go(address) {
+    void /** @type {any} */ (window).htmx.ajax("GET", address, { target: "#lesson", swap: "outerHTML" });
+  }
+
+  /** A refusal is a page of its own. @param {Event} event */
+  #failed(event) {
+    const asked = /** @type {any} */ (event).detail?.ctx?.request?.action;
+    if (typeof asked === "string" && asked.startsWith("/lessons/")) location.assign(asked);
+  }
+
+  /** @param {string} id */
+  #press(id) {
+    /** @type {HTMLElement|null} */ (document.getElementById(id))?.click();
+  }
+
+  #keys() {
+    const { player } = this;
+    return [
+      { keys: [" "], show: "Space", what: "go on at once, or play on from here", run: (/** @type {KeyboardEvent} */ event) => { event.preventDefault(); if (player.playing) player.seek(this.facts.shown.until); else player.play(); } },
+      { keys: ["l"], show: "l", what: "back to what the step shows", run: () => { player.seek(this.facts.shown.until); this.#window(); } },
+      { keys: ["j"], show: "j", what: "next step", run: () => this.#press("lesson-next") },
+      { keys: ["k"], show: "k", what: "step before", run: () => this.#press("lesson-back") },
+      { keys: [","], show: ",", what: "one record back", run: () => { player.step(-1); this.#away(true); } },
+      { keys: ["."], show: ".", what: "one record on", run: () => { if (!this.asking || player.t < this.facts.shown.until) player.step(1); } },
+    ];
+  }
+}
+
+const lesson = new LessonPage();
+// For the console and the browser tests: what the page knows.
+Object.assign(/** @type {any} */ (window), { lesson, plegscope: lesson.page });
