@@ -70,6 +70,13 @@ export class Ledger {
 
   /** @param {Rec} rec @param {Lane|null} lane */
   began(rec, lane) {
+    const heard = this.relists.get(rec.relist ?? 0);
+    if (heard && heard.to === null) {
+      // The header's state comes on its own way and may tell of a running relist before its record.
+      heard.seq = rec.seq;
+      heard.from = rec.t;
+      return;
+    }
     /** @type {Relist} */
     const relist = {
       id: rec.relist ?? 0, seq: rec.seq, scope: rec.scope ?? "global", source: rec.source ?? "global", uid: rec.uid ?? null,

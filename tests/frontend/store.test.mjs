@@ -33,6 +33,20 @@ test("batches add to it, and what came twice counts once", () => {
   assert.equal(store.lastSeq, play.seq);
 });
 
+test("a running relist of which the state tells before its record does is one relist, and ends", () => {
+  const play = new Play();
+  play.global(0);
+  const store = stored(play);
+  play.global(1000);
+  const records = play.records.slice(-2);
+  const { relist, t } = records[0];
+  const running = { relist, scope: "global", source: "global", started: t, uid: null, duration_ns: null, ok: null, pods: 0, containers: 0 };
+  store.apply({ type: "state", state: state({ running }) });
+  store.apply({ type: "batch", first: records[0].seq, last: play.seq, records });
+  assert.deepEqual(store.globals.map((one) => [one.id, one.to !== null]), [[1, true], [2, true]]);
+  assert.equal(store.relists.get(relist).seq, records[0].seq);
+});
+
 test("a hole between batches is a gap", () => {
   const play = new Play();
   play.global(0);
