@@ -79,11 +79,11 @@ class Played(msgspec.Struct, frozen=True):
 
 
 @cache
-def played(name: str, profile: str = "kep") -> Played:
-    """A scenario as it comes, with its own seed; played once for all tests of a process."""
+def played(name: str, profile: str = "kep", seed: int | None = None) -> Played:
+    """A scenario, with its own seed unless told; played once for all tests of a process."""
     records: list[Record] = []
     scenario = load(name)
-    session = VirtualSession(scenario, profile=profile, on_record=records.append)
+    session = VirtualSession(scenario, seed=seed, profile=profile, on_record=records.append)
     beside = 1
 
     def look(item_id: str) -> None:

@@ -1,6 +1,8 @@
 """Famous incidents of the design before the revision: they happen under ``legacy``, not under
 ``kep``."""
 
+from collections.abc import Callable
+
 import pytest
 
 from app.engine.records import ContainerEventSeen, EventRefused, Lifecycle, StreamChanged
@@ -150,6 +152,29 @@ def test_a_clock_ahead_only_spoils_the_measured_latency_under_the_kep() -> None:
     assert {one.latency_ns for one in ahead} == {None}
     others = [one for one in play.of(ContainerEventSeen) if one.t / SECOND > 41]
     assert all(one.latency_ns is not None for one in others)
+
+
+# ------------------------------------------------------------------------------ whatever the seed
+
+INCIDENTS: dict[str, Callable[[Played], bool]] = {
+    "lost-fast-path": lambda play: play.summary.stream.state == "closed",
+    "doubled-containers": lambda play: play.beside > 1,
+    "stale-event": lambda play: stays_dead(play) > 0,
+    "five-minute-blindness": lambda play: play.slowest > 240 * SECOND,
+    "wrong-created-at": lambda play: bool(play.of(EventRefused) and play.summary.ends.waiting),
+}
+
+
+@claim(*INCIDENTS)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("name", INCIDENTS)
+def test_it_happens_under_legacy_and_not_under_the_kep_with_any_seed(name: str, seed: int) -> None:
+    happened = INCIDENTS[name]
+    assert happened(played(name, "legacy", seed))
+    kep = played(name, "kep", seed)
+    assert not happened(kep)
+    assert kep.summary.difference == ()
+    assert (kep.summary.ends.never, kep.summary.ends.wrong, kep.summary.ends.twice) == (0, 0, 0)
 
 
 def test_a_stream_that_is_lost_for_good_is_told_so() -> None:
