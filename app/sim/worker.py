@@ -102,13 +102,13 @@ class PodWorker:
         self._unhealthy[container_id] = None
         self.poke()
 
-    def wants(self, name: str, resources: Resources) -> None:
+    def wants(self, name: str, resources: Resources, asked_t: int) -> None:
         """The pod's order has changed: a container is to have other resources (HandlePodUpdates).
 
         The node makes room for them first; that syncs the pod and asks for its relist, as the
         worker may have to wait for one, and the changed order by itself syncs the pod once more.
         """
-        owner, asked_t = self._owner, self._now()
+        owner = self._owner
         containers = tuple(
             msgspec.structs.replace(one, resources=resources) if one.name == name else one
             for one in self.pod.containers
@@ -128,10 +128,10 @@ class PodWorker:
 
         owner.agenda.after(self._pace.of(owner.pod_sync.timings.allocate), allocate)
 
-    def delete(self) -> None:
+    def delete(self, asked_t: int) -> None:
         """The pod is to go; a SyncPod in progress is cancelled, as its context is in a kubelet."""
         self.deleted = True
-        self._deleted_t = self._now()
+        self._deleted_t = asked_t
         if self._syncing and self._process is not None:
             self._process.cancel()
             self._process = None

@@ -10,13 +10,13 @@ Records arrive from within the engine's step. Nothing is done there but to note 
 inputs are fed later, from the agenda, never from within ``on_record``.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 
 import msgspec
 
 from app.engine.inputs import EventsTaken, Input, ReinspectRequested
-from app.engine.records import Lifecycle, Record
+from app.engine.records import HealthChanged, Lifecycle, Record
 from app.sim.agenda import Agenda, Appointment
 from app.sim.availability import Availability
 from app.sim.backoff import CrashLoopBackoff
@@ -34,13 +34,11 @@ from app.sim.pods import (
 )
 from app.sim.prober import Prober
 from app.sim.processes import Processes, Witness
+from app.sim.syncloop import TICK_NS, SyncLoop
 from app.sim.syncpod import PodSync
 from app.sim.timings import Pace, Timings
 from app.sim.worker import PodWorker
 from app.sim.world import World
-
-SYNC_TICK_NS = SECOND
-"""kubelet.go syncTicker: how often the sync loop looks into the pod workers' work queue."""
 
 SYNC_WORTHY = ("ContainerStarted", "ContainerDied", "PodSync")
 
@@ -94,9 +92,7 @@ class PodWorkers:
         self._prober = Prober(agenda, seed, self._probe_failed)
         self.on_milestone: list[Callable[[Milestone], None]] = []
         """Called with everything that the kubelet has got done with a pod."""
-        self._channel: deque[Lifecycle] = deque()
-        """Events that the sync loop has not taken yet."""
-        self._stalled = False
+        self._loop = SyncLoop(agenda, self._act_on)
         self._pods: dict[str, PodWorker] = {}
         self.waiting: dict[str, None] = {}
         """UIDs of the pods whose worker waits for a fresh cache entry."""
@@ -105,9 +101,14 @@ class PodWorkers:
 
     def add(self, pod: PodSpec) -> None:
         """A pod was assigned to this node; one that is known already is left alone."""
-        if pod.uid not in self._pods:
-            self._pods[pod.uid] = PodWorker(self, pod, self.agenda.clock.mono())
-            self._pods[pod.uid].poke()
+        asked_t = self.agenda.clock.mono()
+
+        def take() -> None:
+            if pod.uid not in self._pods:
+                self._pods[pod.uid] = PodWorker(self, pod, asked_t)
+                self._pods[pod.uid].poke()
+
+        self._loop.order(take)
 
     def adopt(self, pod: PodSpec, age_ns: int) -> None:
         """A pod that has been running for ``age_ns`` when the kubelet starts."""
@@ -124,15 +125,25 @@ class PodWorkers:
 
     def resize(self, uid: str, name: str, resources: Resources) -> None:
         """A container is to have other resources in place; what does not exist is ignored."""
-        worker = self._pods.get(uid)
-        if worker is not None and any(one.name == name for one in worker.pod.containers):
-            worker.wants(name, resources)
+        asked_t = self.agenda.clock.mono()
+
+        def take() -> None:
+            worker = self._pods.get(uid)
+            if worker is not None and any(one.name == name for one in worker.pod.containers):
+                worker.wants(name, resources, asked_t)
+
+        self._loop.order(take)
 
     def delete(self, uid: str) -> None:
         """The pod is to go; an unknown one is ignored."""
-        worker = self._pods.get(uid)
-        if worker is not None and not worker.deleted:
-            worker.delete()
+        asked_t = self.agenda.clock.mono()
+
+        def take() -> None:
+            worker = self._pods.get(uid)
+            if worker is not None and not worker.deleted:
+                worker.delete(asked_t)
+
+        self._loop.order(take)
 
     # -------------------------------------------------------------- what happens to a pod
 
@@ -158,17 +169,17 @@ class PodWorkers:
         elif fresher is not None and fresher in self.waiting:
             self.agenda.after(0, lambda: self._wake(fresher))
         if isinstance(record, Lifecycle) and record.delivery == "sent":
-            self.agenda.after(0, lambda: self._receive(record))
+            self.agenda.after(0, lambda: self._loop.receive(record))
+        elif isinstance(record, HealthChanged):
+            self.agenda.after(0, lambda: self._loop.on_health(healthy=record.healthy))
 
     def stall(self) -> None:
         """The sync loop takes no event from now on; they wait in their channel."""
-        self._stalled = True
+        self._loop.stall()
 
     def resume(self) -> int:
         """The sync loop goes on, with what waits first; returns how many events that is."""
-        self._stalled = False
-        self.agenda.after(0, self._catch_up)
-        return len(self._channel)
+        return self._loop.resume()
 
     def sync_again(self, uid: str) -> None:
         """There is a reason to sync that no event brought; an unknown pod is ignored."""
@@ -181,7 +192,8 @@ class PodWorkers:
     def requeue(self, delay_ns: int, worker: PodWorker) -> Appointment:
         """Poke this worker when the sync loop looks into the work queue after so long."""
         due = self.agenda.clock.mono() + delay_ns
-        return self.agenda.at(-(-due // SYNC_TICK_NS) * SYNC_TICK_NS, worker.poke)
+        tick = -(-due // TICK_NS) * TICK_NS
+        return self.agenda.at(tick, lambda: self._loop.order(worker.poke))
 
     def started(self, pod: PodSpec, name: str, container_id: str) -> None:
         """A container of this pod was started: it is probed from now on."""
@@ -205,6 +217,7 @@ class PodWorkers:
         process ends. An end that has come is still noticed by the runtime.
         """
         self.processes.hold()
+        self._loop.clear()
         for worker in self._pods.values():
             worker.stop()
         self._pods.clear()
@@ -212,6 +225,7 @@ class PodWorkers:
     def stop(self) -> None:
         """End all workers where they are; nothing is fed any more."""
         self.feed = _ignore
+        self._loop.clear()
         for worker in self._pods.values():
             worker.stop()
         self._pods.clear()
@@ -221,15 +235,7 @@ class PodWorkers:
         """The pods that the kubelet knows."""
         return tuple(worker.pod for worker in self._pods.values())
 
-    def _receive(self, event: Lifecycle) -> None:
-        self._channel.append(event)
-        self._catch_up()
-
-    def _catch_up(self) -> None:
-        while self._channel and not self._stalled:
-            self._sync_loop(self._channel.popleft())
-
-    def _sync_loop(self, event: Lifecycle) -> None:
+    def _act_on(self, event: Lifecycle) -> None:
         clock = self.agenda.clock
         self.feed(EventsTaken(t=clock.mono(), wall=clock.wall(), count=1))
         worker = self._pods.get(event.uid)
@@ -258,7 +264,7 @@ class PodWorkers:
         worker = self._pods.get(uid)
         if worker is not None and self._world.is_running(container_id):
             self.probes_failed[probe] += 1
-            worker.probe_failed(container_id)
+            self._loop.order(lambda: worker.probe_failed(container_id))
 
     def _running(self, uid: str, name: str) -> str | None:
         return next(

@@ -46,7 +46,7 @@ def held(session: VirtualSession) -> dict[str, int]:
         "freshness": len(workers.cache._pod_t),
         "back-off": len(workers._backoff._entries),
         "processes": len(workers.processes._running),
-        "channel": len(workers._channel),
+        "channel": len(workers._loop),
         "appointments": len(session.agenda._heap),
         "engine": len(session.engine.cache),
     }
