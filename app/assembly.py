@@ -137,7 +137,8 @@ async def demo(settings: Settings, supervisor: Supervisor) -> None:
                 await ready.wait()
                 first = await parts.probe(address)
                 played = f", scenario {scenario.name}" if settings.scenario else ""
-                title = f"{DEMO_TITLE}{played}, seed {node.seed}"
+                like = f" like {settings.runtime_like}" if settings.runtime_like else ""
+                title = f"{DEMO_TITLE}{like}{played}, seed {node.seed}"
                 parts.begin(Subject(title, True, address, DEMO_REASON), first, node.hand)
 
             try:

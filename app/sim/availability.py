@@ -3,12 +3,15 @@
 While it is down every call fails at once; while it is frozen every call waits. What the world did
 meanwhile is not lost on a frozen runtime, which tells of it late; a restarted one never learns how
 those processes ended (as containerd 1.7 and 2.1 were measured to do).
+
+One that is up may be stalled as well: calls that tell an event do not come back, as a subscriber
+does not read (containerd 2.x).
 """
 
 from collections.abc import Callable
 from typing import Literal
 
-from app.sim.agenda import Agenda, Steps
+from app.sim.agenda import Agenda, Signal, Steps
 from app.sim.world import WorldError
 
 DOWN = "connection error: the container runtime is not running"
@@ -25,6 +28,8 @@ class Availability:
         self.state: Literal["up", "down", "frozen"] = "up"
         self.starts = 0
         """How often it has come back."""
+        self.stall: Callable[[], Signal | None] = _none
+        """What calls that told an event have to wait for, if they have to."""
         self._agenda = agenda
         self._changed = agenda.signal()
 
@@ -64,7 +69,17 @@ class Availability:
         if self.state == "down":
             raise UnavailableError(DOWN)
 
+    def sent(self) -> Steps[None]:
+        """Steps at the end of a call that told an event: go on when that could be sent."""
+        while (stall := self.stall()) is not None:
+            yield stall
+
     def _become(self, state: Literal["up", "down", "frozen"]) -> None:
         self.state = state
         changed, self._changed = self._changed, self._agenda.signal()
         changed.fire()
+
+
+def _none() -> Signal | None:
+    """Nothing stalls."""
+    return None

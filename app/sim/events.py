@@ -185,7 +185,7 @@ class EventHub:
         self._waiting: deque[RuntimeEvent] = deque()
         """The runtime's channel: events that no subscriber has room for."""
         self._subscribers: list[Subscriber] = []
-        self._moved = asyncio.Event()
+        self._calls: list[Callable[[], object]] = []
         self.dropped = 0
         """Events that were given up because the channel was full."""
         self.way: Way = StraightWay()
@@ -210,8 +210,13 @@ class EventHub:
     async def room(self) -> None:
         """Return when a call that told an event may be answered."""
         while self.stalled:
-            self._moved.clear()
-            await self._moved.wait()
+            moved = asyncio.Event()
+            self.once_moved(moved.set)
+            await moved.wait()
+
+    def once_moved(self, call: Callable[[], object]) -> None:
+        """Call once, when what waits in the channel could be sent."""
+        self._calls.append(call)
 
     def publish(self, event: RuntimeEvent) -> None:
         """Hand an event to whoever is to get it, or keep it for whoever comes."""
@@ -226,7 +231,7 @@ class EventHub:
         """The runtime ends: what was kept for whoever comes is lost, and who was there unknown."""
         self._waiting.clear()
         self._audience.restart()
-        self._moved.set()
+        self._tell_moved()
 
     def end_all(self, end: StreamEnd) -> None:
         """All streams end now."""
@@ -270,7 +275,12 @@ class EventHub:
             event = self._waiting.popleft()
             if to:
                 self.way.send(event, to, old=False)
-        self._moved.set()
+        self._tell_moved()
+
+    def _tell_moved(self) -> None:
+        calls, self._calls = self._calls, []
+        for call in calls:
+            call()
 
     def _has_room(self, subscriber: Subscriber) -> bool:
         return subscriber.waiting < self.rules.slots

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 from app.clock import Clock
 from app.engine.inputs import Input
 from app.engine.records import Record
-from app.sim.agenda import Agenda
+from app.sim.agenda import Agenda, Signal
 from app.sim.changes import Changes
 from app.sim.events import EventHub
 from app.sim.faultplan import ActiveFault, FaultPlan, in_words
@@ -126,6 +126,7 @@ class SimNode:
         """Presses on this node, from the task that ``run`` runs in."""
         self._hub.way = ShapedWay(self._agenda, self.plan, self._hub)
         faults = CallFaults(self._agenda, self.world, self.plan, runtime)
+        runtime.stall = self._stall
         changes = Changes(
             self._agenda,
             self.world,
@@ -198,6 +199,14 @@ class SimNode:
             elif runtime.state != "down" and not server.listening:
                 await server.start(socket_path)
             await changed.wait()
+
+    def _stall(self) -> Signal | None:
+        """What calls of the kubelet wait for while a subscriber does not read."""
+        if not self._hub.stalled:
+            return None
+        moved = self._agenda.signal()
+        self._hub.once_moved(moved.fire)
+        return moved
 
     def _end(self) -> None:
         """The scenario has been played."""

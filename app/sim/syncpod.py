@@ -160,6 +160,7 @@ class PodSync:
             yield from self._call(self.timings.run_sandbox, pace)
             config = sandbox_config(pod, plan.sandbox_attempt)
             sandbox_id = self._world.run_sandbox(config, self._now).id
+            yield from self._availability.sent()
         if plan.resize:
             result.did_work = True
             yield from self._resize(order, plan)
@@ -202,6 +203,7 @@ class PodSync:
         yield from self._call(self.timings.create, pace)
         config = container_config(pod, spec, start.attempt)
         container = self._world.create_container(sandbox_id, config, self._now)
+        yield from self._availability.sent()
         yield from self._call(self.timings.start, pace)
         started = self._world.start_container(container.id, self._now)
         self._processes.begin(started, spec, pod.uid)

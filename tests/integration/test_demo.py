@@ -231,3 +231,22 @@ def test_the_title_names_the_scenario_that_comes_with_plegscope() -> None:
         assert "scenario runtime-restart, seed 7" in command.wait_out(TITLE)
         assert command.ended() == 0
         assert command.err == ""
+
+
+@pytest.mark.parametrize("name", ["containerd-1.7", "containerd-1.6", "cri-o"])
+def test_the_node_behaves_like_another_runtime(name: str) -> None:
+    with demo("--runtime-like", name) as command:
+        assert f"Simulated node like {name}, seed 7" in command.wait_out(TITLE)
+        base = command.address().rstrip("/")
+        runtime = httpx.get(f"{base}/api/v1/state").json()["runtime"]
+        kind, _, version = name.rpartition("-")
+        assert (runtime["name"], runtime["policy"]) == (kind if kind != "cri" else name, "join")
+        assert runtime["version"].startswith(version if kind != "cri" else "1.")
+        seen = [message for message, _ in zip(messages(command), range(3), strict=False)]
+        assert seen[0]["type"] == "hello"
+
+
+def test_a_runtime_that_cannot_be_simulated_is_told_in_a_sentence() -> None:
+    with demo("--runtime-like", "docker") as command:
+        assert command.ended() == 1
+        assert "choose one of containerd-2, containerd-1.7, containerd-1.6, cri-o." in command.err

@@ -44,6 +44,8 @@ class Family:
     """How the stream ends with the runtime."""
     swallowed: tuple[int, int] = (0, 0)
     """Events that a subscriber which has left costs one that stays (least, most)."""
+    stalls: bool = False
+    """A subscriber that does not read makes calls hang."""
     keeps_always: bool = True
     """Events are kept for the next subscriber also after there was one."""
     pause: bool = True
@@ -65,6 +67,7 @@ CONTAINERD_2 = Family(
     runtime="containerd",
     version="2.",
     zero_removal=True,
+    stalls=True,
     overlooked=(255, "Unknown"),
 )
 CRI_O = Family(

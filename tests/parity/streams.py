@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tests.lab.kubelet import SLEEP
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import grpc
+
+from tests.lab.kubelet import SLEEP, Pod, container_config
 from tests.parity.node import DEADLINE_S, Node, kind_of, listening, run, told, until
 from tests.parity.suite import ended, of, refusal, run_of, scenario, started_of
 
@@ -96,3 +102,57 @@ def one_that_left_costs_one_that_stays(node: Node) -> None:
     lost = len(run_of(family)) + 20 - len(story)
     least, most = family.swallowed
     assert least <= lost <= most
+
+
+@scenario
+def a_subscriber_that_does_not_read(node: Node) -> None:
+    """On containerd 2.x calls that tell events hang, while lists still answer; elsewhere none."""
+    family, cri = node.family, node.pods.cri
+    if not family.stream:
+        assert refused_stream(node)
+        return
+    pod = node.pods.create("web", containers=0)
+    with unread(node):
+        assert hangs(node, pod) is family.stalls
+        cri.call("Version", timeout_s=2.0)
+        assert node.pods.listing().sandboxes == {pod.sandbox_id: "SANDBOX_READY"}
+    # It has left, and the node goes on.
+    blink(node, pod, 9999, DEADLINE_S)
+
+
+@contextmanager
+def unread(node: Node) -> Iterator[None]:
+    """A subscription on a connection of its own that is never read, with a small window."""
+    options = (
+        ("grpc.use_local_subchannel_pool", 1),
+        ("grpc.default_authority", "localhost"),
+        ("grpc.http2.bdp_probe", 0),
+    )
+    with grpc.insecure_channel(node.pods.cri.endpoint, options=options) as channel:
+        stub: Any = channel.unary_stream("/runtime.v1.RuntimeService/GetContainerEvents")
+        call = stub(b"")
+        grpc.channel_ready_future(channel).result(DEADLINE_S)
+        yield
+        call.cancel()
+
+
+def hangs(node: Node, pod: Pod) -> bool:
+    """Whether making and removing containers comes to a halt, tried a few hundred times."""
+    for number in range(220):
+        try:
+            blink(node, pod, number, 3.0)
+        except grpc.RpcError as error:
+            return error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+    return False
+
+
+def blink(node: Node, pod: Pod, number: int, within_s: float) -> None:
+    """Make a container and remove it."""
+    made = node.pods.cri.call(
+        "CreateContainer",
+        timeout_s=within_s,
+        pod_sandbox_id=pod.sandbox_id,
+        config=container_config(pod, f"blink-{number}", 0),
+        sandbox_config=pod.config,
+    )
+    node.pods.cri.call("RemoveContainer", timeout_s=within_s, container_id=made.container_id)

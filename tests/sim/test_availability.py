@@ -106,3 +106,34 @@ def test_a_change_is_told_once(bench: Bench) -> None:
 
 def state(runtime: Availability) -> str:
     return runtime.state
+
+
+def test_a_call_that_told_an_event_comes_back_when_nothing_stalls_any_more(bench: Bench) -> None:
+    came: list[int] = []
+
+    def call() -> Steps[None]:
+        yield from bench.runtime.sent()
+        came.append(bench.clock.mono())
+
+    bench.agenda.start(call())
+    bench.run(0)
+    assert came == [0]
+    stalls = [bench.agenda.signal(), bench.agenda.signal()]
+    bench.runtime.stall = lambda: stalls[-1] if stalls else None
+    bench.agenda.start(call())
+    for stall in (stalls[1], stalls[0]):
+        bench.run(100)
+        assert came == [0]
+        stalls.pop()
+        stall.fire()
+    bench.run(0)
+    assert came == [0, 200]
+
+
+def test_it_counts_how_often_it_has_come_back(bench: Bench) -> None:
+    bench.runtime.start()
+    bench.runtime.go_down()
+    bench.runtime.start()
+    bench.runtime.freeze()
+    bench.runtime.thaw()
+    assert bench.runtime.starts == 1

@@ -31,6 +31,7 @@ from app.sim.faults import (
 from app.sim.flavour import MS, SECOND
 from app.sim.library import load
 from app.sim.node import LEAD_NS, RealPacer, SimNode
+from app.sim.objects import RuntimeEvent
 from app.sim.pods import ERROR
 from app.sim.rows import container_status, sandbox_status
 from app.sim.scenario import Scenario
@@ -212,6 +213,24 @@ async def test_a_client_of_its_own_sees_a_container_die_and_come_back(path: Path
         assert kinds == [SyncStarted, SyncEnded, RelistRequested]
         times = [one.t for one in run.inputs]
         assert times == sorted(times)
+
+
+async def test_who_does_not_read_keeps_the_kubelet_from_making_pods(path: Path) -> None:
+    new = order("new")
+    plan = Plan((order(),), ((50 * MS, AddPod(new)),))
+    async with running(path, scenario(plan)) as run:
+        world, hub = run.node.world, run.node._hub
+        with hub.subscribe() as slow:
+            told = RuntimeEvent("stopped", "x", 1, world.sandboxes()[0])
+            for _ in range(101):
+                hub.publish(told)
+            run.relist(new.uid)
+            await run.until(lambda: bool(world.pod_sandboxes(new.uid)))
+            # RunPodSandbox does not come back: the kubelet waits.
+            await run.until(lambda: hub._calls != [])
+            assert world.pod_containers(new.uid) == []
+            while not world.pod_containers(new.uid):
+                await slow.take()
 
 
 async def test_nothing_is_fed_from_within_on_record(path: Path) -> None:
