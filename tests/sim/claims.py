@@ -68,6 +68,10 @@ class Played(msgspec.Struct, frozen=True):
             and container in ("", one.container_name)
         ]
 
+    def found_between(self, begin: float, end: float) -> set[str]:
+        """By which sources ends were found that were told in this time (s)."""
+        return {one.source for one in self.died() if begin * SECOND <= one.t < end * SECOND}
+
     def entered(self, state: str) -> list[float]:
         """When the stream came into this state (s)."""
         return [one.t / SECOND for one in self.of(StreamChanged)[:-1] if one.state == state]
