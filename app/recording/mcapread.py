@@ -35,14 +35,14 @@ PACKS_AT_MOST = 100
 ALLOWANCE = 64 * 1024 * 1024
 """Bytes that may be unpacked, or read again, however small the file is."""
 
-MOST_PASSED = 100_000
+MOST_PASSED = 20_000
 """Records outside of chunks that are passed over; a recording has a few."""
 
 MOST_CHANNELS = 1024
 """Channels that one chunk may tell of."""
 
-MOST_MESSAGES = 65_536
-"""Messages of a chunk; plegscope ends its own far earlier."""
+MOST_MESSAGES = 16_384
+"""Messages of a chunk, and other records in it; plegscope ends its own far earlier."""
 
 SEARCHED = 4 * 1024 * 1024
 """Bytes looked through for the first chunk of what does not begin as MCAP."""
@@ -62,6 +62,10 @@ END = HEAD.size + 4
 """Bytes of the mark at the data's end."""
 FOOTER = HEAD.size + 20 + len(mcap.MAGIC)
 """Bytes of the file's end, from the footer on."""
+CANDIDATE = 4096
+"""What looking at a place where a chunk might begin takes from the budget."""
+TOO_MUCH = "the file unpacks to more than a recording would, and is read no further"
+TOO_MANY = f"a chunk has more than {MOST_MESSAGES:,} messages"
 CUT_END = "the file's end is cut off"
 FIXED = mcap.MESSAGE_HEAD.size - HEAD.size
 """Bytes of a message before its data."""
@@ -348,6 +352,9 @@ class McapReader:
     def _lost_at(self, at: int) -> int | None:
         """Name what cannot be read here; returns where reading goes on, if anywhere."""
         following = self._next_chunk(at + 1, self._size)
+        if self._budget < 0:
+            self._note(at, self._size - at, TOO_MUCH, lost=True)
+            return None
         if following is not None:
             self._note(at, following - at, "a chunk is damaged and could not be read", lost=True)
             return following
@@ -378,10 +385,10 @@ class McapReader:
                 place = at + found
                 if place >= end:
                     return None
+                if not self._afford(CANDIDATE):
+                    return None
                 if self._chunk_at(place, mcap.CHUNK, -1) is not None:
                     return place
-                if self._budget < 0:
-                    return None
                 found = window.find(MARK, found + 1)
             # A mark may lie across two windows.
             step = max(1, len(window) - len(MARK) + 1)
@@ -441,7 +448,9 @@ def _entries(records: bytes) -> dict[int, bytearray]:
     """The entries of a chunk's message indexes, by channel."""
     entries: dict[int, bytearray] = {}
     at = 0
-    while at + mcap.MESSAGE_HEAD.size <= len(records):
+    for _ in range(2 * MOST_MESSAGES):
+        if at + mcap.MESSAGE_HEAD.size > len(records):
+            break
         opcode, length = HEAD.unpack_from(records, at)
         if opcode == mcap.MESSAGE:
             head = mcap.MESSAGE_HEAD.unpack_from(records, at)
@@ -452,7 +461,7 @@ def _entries(records: bytes) -> dict[int, bytearray]:
 
 def _parse(records: bytes, channels: dict[int, str], messages: list[Message]) -> str:
     """Take a chunk's records apart; returns what is wrong with them, if anything is."""
-    at, size = 0, len(records)
+    at, size, others = 0, len(records), 0
     unpack = mcap.MESSAGE_HEAD.unpack_from
     while at < size:
         if at + HEAD.size > size:
@@ -465,13 +474,15 @@ def _parse(records: bytes, channels: dict[int, str], messages: list[Message]) ->
             if not FIXED <= length <= FIXED + MOST_MESSAGE:
                 return "a message in a chunk has no length that a message can have"
             if len(messages) == MOST_MESSAGES:
-                return f"a chunk has more than {MOST_MESSAGES:,} messages"
+                return TOO_MANY
             _op, _length, channel, sequence, log_time, publish_time = unpack(records, at)
             data = records[at + mcap.MESSAGE_HEAD.size : after]
             messages.append(Message(channel, sequence, log_time, publish_time, data))
-        elif (
-            opcode == mcap.CHANNEL and 4 <= length <= MOST_HEADER and len(channels) < MOST_CHANNELS
-        ):
+        elif others == MOST_MESSAGES:
+            return TOO_MANY
+        else:
+            others += 1
+        if opcode == mcap.CHANNEL and 4 <= length <= MOST_HEADER and len(channels) < MOST_CHANNELS:
             content = records[at + HEAD.size : after]
             topic = int.from_bytes(content[4:8], "little")
             number = int.from_bytes(content[:2], "little")
