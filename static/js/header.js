@@ -25,7 +25,7 @@ export class Header {
     const [from, to] = view.window(page.frozenT() ?? now);
     byId("main").dataset.state = how.id;
     byId("main").dataset.link = page.source.link;
-    page.glance.update(how, now, { following: view.following, lookingBack: now - to, fresh: view.following ? 0 : Math.max(0, store.lastSeq - page.leftAt) });
+    page.glance.update(how, now, { following: view.following, lookingBack: now - to, fresh: view.following || page.options.clock ? 0 : store.lastSeq - page.leftAt });
     page.glance.heads(now);
     page.gauge.update(store.state, now, typical);
     page.distribution.update(store, now);

@@ -12,7 +12,8 @@
  * that shows something below the picture fills `below`. What an embedding page can do:
  *
  * - `page.pointAt(seq)`: ring the mark of a record and bring it into sight; `null`: no ring.
- * - `page.select(seq)`: select a record: its chain is drawn and told in the drawer.
+ * - `page.select(seq)`: select a record: its chain is drawn and told in the drawer;
+ *   `page.onSelect.push((seq) => …)`: be told of each change.
  * - `player.seek(t)`, `player.step(±1)`, `player.play({ until })`, `player.pause()`: move the cursor.
  * - `player.onCursor.push((t, seq) => …)`: be told of each move; `player.records` has them all.
  *
@@ -84,6 +85,8 @@ export class NodePage {
     this.selected = shown.selected;
     /** @type {"timeline"|"table"} */
     this.shownView = shown.view;
+    /** Told after each change of the selection. @type {((seq: number|null) => void)[]} */
+    this.onSelect = [];
     this.lagging = 0;
     this.lost = 0;
     this.laggingUntil = 0;
@@ -210,6 +213,7 @@ export class NodePage {
       } else if (this.store.state) this.selected = null;
     }
     document.body.classList.toggle("with-drawer", this.selected !== null);
+    for (const call of this.onSelect) call(this.selected);
     this.writeAddress();
   }
 

@@ -75,6 +75,7 @@ export class PlayerBar {
       this.jump(byId("jump-to").value);
     });
     player.onCursor.push(() => this.#moved());
+    page.onSelect.push(() => this.#choosePod());
     player.onState.push(() => this.#changed());
     player.onLoad.push(() => this.#changed());
     this.#moved();

@@ -18,7 +18,8 @@
  * }} Played
  * @typedef {{run: Played, state: SessionState, changes: import("./reel.js").Change[], records: Rec[]}} RunRecords
  * @typedef {"following"|"paused"|"playing"|"stepping"} PlayState
- *   `following`: at the end, where more may come; `stepping`: a step was the last thing done.
+ *   `following`: at the end, where more may come; `stepping`: right after a record, as a step leads.
+ *   All but playing follow from the cursor, and so from the link.
  * @typedef {(t: number, seq: number) => void} Watcher
  */
 import { lowerBound } from "./lane.js";
@@ -94,7 +95,6 @@ export class Player {
     this.seq = 0;
     this.rate = 1;
     this.playing = false;
-    this.stepped = false;
     /** Where playing stops by itself (t), if it does before the end. @type {number|null} */
     this.until = null;
     this.framed = 0;
@@ -122,7 +122,7 @@ export class Player {
   get state() {
     if (this.playing) return "playing";
     if (this.run && this.t >= this.duration) return "following";
-    return this.stepped ? "stepping" : "paused";
+    return this.t > 0 && this.newest?.t === this.t ? "stepping" : "paused";
   }
 
   /** The newest record that has happened. @returns {Rec|null} */
@@ -167,14 +167,12 @@ export class Player {
   /** To a time: everything up to it has happened. @param {number} t ns */
   seek(t) {
     this.pause();
-    this.stepped = false;
     this.#show(t, null);
   }
 
   /** Right after a record. @param {number} seq */
   seekTo(seq) {
     this.pause();
-    this.stepped = true;
     const wanted = Math.max(0, Math.min(seq, this.records.length));
     this.#show(wanted ? this.records[wanted - 1].t : 0, wanted);
   }
@@ -222,7 +220,6 @@ export class Player {
     if (this.t >= this.duration) this.#show(0, null);
     this.until = how.until ?? null;
     this.playing = true;
-    this.stepped = false;
     this.framed = this.mono();
     this.#tell();
   }
