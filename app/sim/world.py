@@ -9,9 +9,7 @@ and CRI-O do, after the change has become visible in lists. Some changes have no
 as here: a failed start, the end of a process while the runtime is down, and CRI-O's removals.
 """
 
-from collections.abc import Callable, Mapping
-from random import Random
-from typing import Protocol, TypeVar
+from collections.abc import Callable
 
 import msgspec
 
@@ -19,45 +17,16 @@ from app.sim.addresses import AddressesExhausted, PodAddresses
 from app.sim.chance import generator
 from app.sim.flavour import EventKind, RuntimeRules
 from app.sim.flavours import CONTAINERD_2
+from app.sim.inventory import ConflictError, Inventory, NotFoundError, WorldError
 from app.sim.naming import Names, NameTakenError
-from app.sim.objects import (
-    Container,
-    ContainerConfig,
-    ContainerFilter,
-    RuntimeEvent,
-    Sandbox,
-    SandboxConfig,
-    SandboxFilter,
-)
+from app.sim.objects import Container, ContainerConfig, RuntimeEvent, Sandbox, SandboxConfig
+
+__all__ = ["ConflictError", "NotFoundError", "Publish", "World", "WorldError"]
 
 Publish = Callable[[RuntimeEvent], None]
 
-FEW = 16
-"""Lists up to this length come in any order, longer ones begin anywhere."""
 
-
-class WorldError(Exception):
-    """The runtime refuses; the text is what it would answer."""
-
-
-class NotFoundError(WorldError):
-    """There is no such sandbox or container (gRPC NOT_FOUND)."""
-
-
-class ConflictError(WorldError):
-    """The object's state does not allow this, or its name is taken."""
-
-
-class _Named(Protocol):
-    @property
-    def id(self) -> str: ...
-
-
-N = TypeVar("N", bound=_Named)
-T = TypeVar("T")
-
-
-class World:
+class World(Inventory):
     """One node's runtime. ``publish`` gets every event, in order."""
 
     def __init__(
@@ -67,23 +36,14 @@ class World:
         rules: RuntimeRules = CONTAINERD_2,
         addresses: PodAddresses | None = None,
     ) -> None:
-        self.rules = rules
+        super().__init__(seed, rules)
         self._publish = publish
-        # Two generators, so that a client's lists cannot change what later events look like.
+        # A generator of its own, so that a client's lists cannot change what events look like.
         self._event_order = generator(seed, "event order")
-        self._list_order = generator(seed, "list order")
         self._addresses = addresses or PodAddresses()
-        self._sandboxes: dict[str, Sandbox] = {}
-        self._containers: dict[str, Container] = {}
-        self._inside: dict[str, list[str]] = {}
-        """Sandbox id -> ids of its containers, oldest first."""
-        self._pods: dict[str, list[str]] = {}
-        """Pod UID -> ids of its sandboxes, oldest first."""
         self._names = Names(seed)
         self._seen: set[str] = set()
         """Ids of containers that lists show as exited, and of which STOPPED was not told yet."""
-        self.on_change: list[Callable[[str], None]] = []
-        """Called with the id of each sandbox or container that a list now shows otherwise."""
         self._starting: set[str] = set()
         """Ids of started containers of which STARTED was not told yet."""
         self.tell_later: Callable[[str], None] | None = None
@@ -106,10 +66,7 @@ class World:
             config = msgspec.structs.replace(config, labels=labels)
         ip = "" if config.host_network else self._take_address()
         sandbox = Sandbox(self._names.reserve(name, now), config, "ready", now, ip)
-        self._sandboxes[sandbox.id] = sandbox
-        self._inside[sandbox.id] = []
-        self._pods.setdefault(config.uid, []).append(sandbox.id)
-        self._touch(sandbox.id)
+        self._put_sandbox(sandbox)
         for kind in self.rules.sandbox_run:
             self._tell(kind, sandbox.id, sandbox, now)
         return sandbox
@@ -131,9 +88,7 @@ class World:
         name = f"{config.name}_{pod.name}_{pod.namespace}_{pod.uid}_{config.attempt}"
         self._check_name(name)
         container = Container(self._names.reserve(name, now), sandbox.id, config, "created", now)
-        self._containers[container.id] = container
-        self._inside[sandbox.id].append(container.id)
-        self._touch(container.id)
+        self._put_container(container)
         self._tell("created", container.id, sandbox, now)
         return container
 
@@ -154,7 +109,7 @@ class World:
         started = msgspec.structs.replace(container, state="running", started_at=now)
         if self.rules.started_lag is None or self.tell_later is None:
             return self._change(started, "started", now)
-        self._replace(started)
+        self._put_container(started)
         self._starting.add(container.id)
         self.tell_later(container.id)
         return started
@@ -184,7 +139,7 @@ class World:
             reason="StartError",
             message=message,
         )
-        self._replace(failed)
+        self._put_container(failed)
         return failed
 
     def exit_container(
@@ -215,7 +170,7 @@ class World:
             ConflictError: it is not running.
         """
         exited = self._ended(container_id, exit_code, reason, finished_at)
-        self._replace(exited)
+        self._put_container(exited)
         self._seen.add(container_id)
         return exited
 
@@ -234,7 +189,7 @@ class World:
         if self.rules.overlooked == "unknown":
             exit_code, reason, finished_at = 255, "Unknown", now
         exited = self._ended(container_id, exit_code, reason, finished_at)
-        self._replace(exited)
+        self._put_container(exited)
         return exited
 
     def remove_container(self, container_id: str, now: int) -> None:
@@ -264,8 +219,7 @@ class World:
         """The pause process ended while the runtime was down: not ready, and **no** event."""
         sandbox = self._sandboxes.get(sandbox_id)
         if sandbox is not None and sandbox.state == "ready":
-            self._sandboxes[sandbox_id] = msgspec.structs.replace(sandbox, state="notready")
-            self._touch(sandbox_id)
+            self._put_sandbox(msgspec.structs.replace(sandbox, state="notready"))
 
     def stop_sandbox(self, sandbox_id: str, now: int) -> Sandbox:
         """StopPodSandbox, which also tears the network down; done twice it is no error.
@@ -281,8 +235,7 @@ class World:
         self._give_back(sandbox)
         stopped = msgspec.structs.replace(sandbox, state="notready", ip="")
         if sandbox.state == "notready":
-            self._sandboxes[sandbox.id] = stopped
-            self._touch(sandbox.id)
+            self._put_sandbox(stopped)
             return stopped
         return self._change_sandbox(stopped, now)
 
@@ -304,12 +257,7 @@ class World:
             sandbox = self.stop_sandbox(sandbox_id, now)
             for container_id in tuple(self._inside[sandbox_id]):
                 self.remove_container(container_id, now)
-        del self._sandboxes[sandbox_id]
-        del self._inside[sandbox_id]
-        self._pods[sandbox.config.uid].remove(sandbox_id)
-        if not self._pods[sandbox.config.uid]:
-            del self._pods[sandbox.config.uid]
-        self._touch(sandbox_id)
+        self._drop_sandbox(sandbox)
         self._names.release(sandbox_id)
         claimed = self.rules.removed_created_at
         if claimed is not None:
@@ -318,87 +266,11 @@ class World:
             bare = self.rules.bare_removal
             self._publish(RuntimeEvent(kind, sandbox_id, now, sandbox, bare=bare))
 
-    # --------------------------------------------------------------------- queries
-
-    def sandbox(self, id_or_prefix: str) -> Sandbox:
-        """PodSandboxStatus.
-
-        Raises:
-            NotFoundError: no or no single sandbox has such an id.
-        """
-        return _find(self._sandboxes, id_or_prefix, "sandbox")
-
-    def container(self, id_or_prefix: str) -> Container:
-        """ContainerStatus.
-
-        Raises:
-            NotFoundError: no or no single container has such an id.
-        """
-        return _find(self._containers, id_or_prefix, "container")
-
-    def sandboxes(self, wanted: SandboxFilter | None = None) -> list[Sandbox]:
-        """ListPodSandbox, in the runtime's order."""
-        everything = self._sandboxes.values()
-        found = [one for one in everything if wanted is None or wanted.admits(one)]
-        return self._in_order(found, self._list_order)
-
-    def containers(self, wanted: ContainerFilter | None = None) -> list[Container]:
-        """ListContainers, in the runtime's order."""
-        everything = self._containers.values()
-        found = [one for one in everything if wanted is None or wanted.admits(one)]
-        return self._in_order(found, self._list_order)
-
-    def is_running(self, container_id: str) -> bool:
-        """Whether there is such a container and it runs; not a runtime's call."""
-        container = self._containers.get(container_id)
-        return container is not None and container.state == "running"
-
     def owes_end(self, container_id: str) -> bool:
         """Whether STOPPED of such a container is still to be told; not a runtime's call."""
         return container_id in self._seen or self.is_running(container_id)
 
-    @property
-    def count(self) -> int:
-        """How many containers there are; not a runtime's call."""
-        return len(self._containers)
-
-    def everything(self) -> tuple[Container, ...]:
-        """All containers, oldest first; not a runtime's call."""
-        return tuple(self._containers.values())
-
-    def pods(self) -> tuple[str, ...]:
-        """The UIDs of all pods that have a sandbox; not a runtime's call."""
-        return tuple(self._pods)
-
-    def pod_sandboxes(self, uid: str) -> list[Sandbox]:
-        """The sandboxes of one pod, oldest first; not a runtime's call."""
-        return [self._sandboxes[one] for one in self._pods.get(uid, ())]
-
-    def pod_containers(self, uid: str) -> list[Container]:
-        """The containers of one pod, sandbox by sandbox, oldest first; not a runtime's call."""
-        return [
-            self._containers[container_id]
-            for sandbox_id in self._pods.get(uid, ())
-            for container_id in self._inside[sandbox_id]
-        ]
-
-    def inside(self, sandbox_id: str) -> tuple[Container, ...]:
-        """The containers of one sandbox, oldest first; not a runtime's call."""
-        return tuple(self._containers[one] for one in self._inside.get(sandbox_id, ()))
-
-    def look_up(self, item_id: str) -> Sandbox | Container | None:
-        """The sandbox or container of exactly this id; not a runtime's call."""
-        return self._sandboxes.get(item_id) or self._containers.get(item_id)
-
-    def listing_order(self, items: list[T]) -> list[T]:
-        """These in the order in which a list would give them; not a runtime's call."""
-        return self._in_order(items, self._list_order)
-
     # --------------------------------------------------------------------- helpers
-
-    def _touch(self, item_id: str) -> None:
-        for call in self.on_change:
-            call(item_id)
 
     def _take_address(self) -> str:
         try:
@@ -434,57 +306,27 @@ class World:
             self.exit_container(container.id, 137, "Error", now, now)
 
     def _drop(self, container: Container) -> None:
-        del self._containers[container.id]
-        self._inside[container.sandbox_id].remove(container.id)
+        self._drop_container(container)
         self._seen.discard(container.id)
         self._starting.discard(container.id)
-        self._touch(container.id)
         self._names.release(container.id)
 
     def _give_back(self, sandbox: Sandbox) -> None:
         if sandbox.ip:
             self._addresses.give_back(sandbox.ip)
 
-    def _replace(self, container: Container) -> None:
-        self._containers[container.id] = container
-        self._touch(container.id)
-
     def _change(self, container: Container, kind: EventKind, now: int) -> Container:
-        self._replace(container)
+        self._put_container(container)
         # Nothing is told of a container before its start.
         self.tell_started(container.id, now)
         self._tell(kind, container.id, self._sandboxes[container.sandbox_id], now)
         return container
 
     def _change_sandbox(self, sandbox: Sandbox, now: int) -> Sandbox:
-        self._sandboxes[sandbox.id] = sandbox
-        self._touch(sandbox.id)
+        self._put_sandbox(sandbox)
         self._tell("stopped", sandbox.id, sandbox, now)
         return sandbox
 
     def _tell(self, kind: EventKind, container_id: str, sandbox: Sandbox, now: int) -> None:
-        inside = [self._containers[one] for one in self._inside[sandbox.id]]
-        statuses = tuple(self._in_order(inside, self._event_order))
+        statuses = tuple(self._in_order(list(self.inside(sandbox.id)), self._event_order))
         self._publish(RuntimeEvent(kind, container_id, now, sandbox, statuses))
-
-    def _in_order(self, items: list[T], rng: Random) -> list[T]:
-        if self.rules.order == "newest-first":
-            return items[::-1]
-        if len(items) <= FEW:
-            rng.shuffle(items)
-            return items
-        # As Go's maps do it: begin anywhere, and go round. A shuffle costs as much as a relist.
-        begin = int(rng.random() * len(items))
-        return items[begin:] + items[:begin]
-
-
-def _find(items: Mapping[str, N], id_or_prefix: str, what: str) -> N:
-    exact = items.get(id_or_prefix)
-    if exact is not None:
-        return exact
-    similar = [one for one in items.values() if one.id.startswith(id_or_prefix or "-")]
-    if len(similar) != 1:
-        raise NotFoundError(
-            f'an error occurred when try to find {what} "{id_or_prefix}": not found'
-        )
-    return similar[0]
