@@ -2,9 +2,14 @@
 
 from collections.abc import Callable
 
+import msgspec
+
 from app.sim.button import Button, Made, Scene
 from app.sim.pods import KILLED, OOM_KILLED, Ending
-from app.sim.script import Action, DeletePod, EndContainer, FailProbe, Step
+from app.sim.script import Action, DeletePod, EndContainer, FailProbe, ResizeInPlace, Step
+
+MOST_CPU_MILLI = 1_000_000
+"""As much as a scenario file may ask for: a thousand CPUs."""
 
 
 def _action(
@@ -41,6 +46,14 @@ def _fail_probe(scene: Scene) -> Made:
     return _at_once(FailProbe(scene.pod.uid, names))
 
 
+def _resize(scene: Scene) -> Made:
+    """Twice the CPU for the first container, and twice as much again when pressed again."""
+    first = scene.pod.containers[0]
+    cpu_milli = min(2 * first.resources.cpu_milli, MOST_CPU_MILLI)
+    more = msgspec.structs.replace(first.resources, cpu_milli=cpu_milli)
+    return _at_once(ResizeInPlace(scene.pod.uid, first.name, more))
+
+
 def _delete(scene: Scene) -> Made:
     return _at_once(DeletePod(scene.pod.uid))
 
@@ -72,6 +85,13 @@ def pod_buttons() -> tuple[Button, ...]:
             "The kubelet kills this pod's containers and starts them anew.",
             "A process that hangs: it runs, and answers its probe no longer.",
             _fail_probe,
+        ),
+        _action(
+            "resize-in-place",
+            "Resize in place",
+            "The first container of this pod gets twice its CPU, and is not restarted.",
+            "kubectl patch --subresource resize, or a vertical autoscaler. No event tells of it.",
+            _resize,
         ),
         _action(
             "delete-pod",

@@ -230,6 +230,15 @@ def unhealthy(node: Node) -> bool:
     return names == {"app", "proxy"} and len(begun) == 2
 
 
+def resized(node: Node) -> bool:
+    node.press("resize-in-place", WEB, 3)
+    (pod,) = [one for one in node.workers.pods if one.name == "web"]
+    done = [one.uid for one in node.milestones if one.what == "resized"]
+    told = [one.source for one in node.of(Lifecycle) if one.type == "PodSync"]
+    sizes = [one.resources.cpu_milli for one in pod.containers]
+    return (sizes, done, told) == ([200, 100], ["uid-web"], ["post_allocation"])
+
+
 def deleted(node: Node) -> bool:
     node.press("delete-pod", WEB, 40)
     return not node.world.pod_sandboxes("uid-web")
@@ -303,6 +312,7 @@ EFFECTS: dict[str, Callable[[Node], bool]] = {
     "kill-container": killed,
     "oom-kill": out_of_memory,
     "fail-probe": unhealthy,
+    "resize-in-place": resized,
     "delete-pod": deleted,
     "short-lived": short,
     "storm": stormy,
