@@ -209,11 +209,11 @@ class Recorder:
         )
 
     def close(self, timeout: float = 5.0) -> bool:
-        """Write what waits and end the file; returns whether all that was kept got there."""
+        """Write what waits and end the file; returns whether that was done."""
         self._closing = True
         self._wake.set()
         self._thread.join(timeout)
-        return not self._thread.is_alive() and not self._queue and not self._scribe.waiting
+        return not (self._thread.is_alive() or self._trouble or self._failed or self._queue)
 
     # The recorder's thread
 
