@@ -1,5 +1,10 @@
 """The workloads that a scenario file may describe."""
 
+import re
+from importlib import resources
+from typing import get_args
+
+import msgspec
 import pytest
 
 from app.errors import ScenarioError
@@ -9,6 +14,18 @@ from app.sim.pods import ERROR, OOM_KILLED, Lifetime, Probe, Resources
 from app.sim.scenario import Scenario
 from app.sim.scenariofile import ScenarioFile
 from app.sim.units import millis, seconds
+from app.sim.workloadparts import (
+    AnyWorkload,
+    ContainerPart,
+    CronJobPart,
+    InPlacePart,
+    MassEndPart,
+    MishapPart,
+    ProbePart,
+    ReplicasPart,
+    ResizePart,
+    TrainingPart,
+)
 from app.sim.workloads import CronJob, InPlace, Replicas, TrainingGroup
 from tests.sim.reading import convert
 
@@ -196,3 +213,33 @@ def test_a_group_that_is_replaced_counts_twice_as_old_and_new_meet() -> None:
     assert read(head + "size = 500").workloads
     with pytest.raises(ScenarioError, match="1000 pods"):
         read(head + 'size = 500\nlauncher = true\nfailure = "replace"')
+
+
+def keys(kind: type[msgspec.Struct]) -> set[str]:
+    return {field.encode_name for field in msgspec.structs.fields(kind)}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        ReplicasPart,
+        ContainerPart,
+        ProbePart,
+        MishapPart,
+        ResizePart,
+        MassEndPart,
+        InPlacePart,
+        CronJobPart,
+        TrainingPart,
+    ],
+)
+def test_every_key_is_explained(kind: type[msgspec.Struct]) -> None:
+    page = (resources.files("app.sim") / "scenarios" / "WORKLOADS.md").read_text("utf-8")
+    named = set(re.findall(r"[a-z_]+", " ".join(re.findall(r"`[^`]*`", page))))
+    assert keys(kind) <= named
+
+
+@pytest.mark.parametrize("kind", get_args(AnyWorkload))
+def test_every_kind_is_explained(kind: type[msgspec.Struct]) -> None:
+    page = (resources.files("app.sim") / "scenarios" / "WORKLOADS.md").read_text("utf-8")
+    assert f'`kind = "{kind.__struct_config__.tag}"`' in page
