@@ -37,7 +37,8 @@ LEVEL = 5
 
 
 class ScenarioTold(msgspec.Struct, frozen=True, kw_only=True):
-    """A scenario, for a list of them. ``query``: of a link to its run as it comes."""
+    """A scenario, for a list of them. ``query``: of a link to its run as it comes. ``shipped``: it
+    comes with plegscope, so its name is enough for the command line."""
 
     name: str
     title: str
@@ -45,6 +46,7 @@ class ScenarioTold(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     duration_ns: int
     query: str
+    shipped: bool
 
 
 class _Ready:
@@ -132,6 +134,7 @@ class Stage:
                 seed=one.seed,
                 duration_ns=int(one.duration_ns),
                 query=self.spec([("scenario", one.name)]).query(),
+                shipped=one.name not in self._own,
             )
             for one in found
             if one is not None

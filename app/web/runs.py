@@ -72,6 +72,11 @@ class ScenarioLike(Protocol):
         """Of a link to its run."""
         ...
 
+    @property
+    def shipped(self) -> bool:
+        """Whether its name is enough for the command line."""
+        ...
+
 
 class StageLike(Protocol):
     """What the web asks of runs. A refusal is a ``StageError`` with a sentence for people."""

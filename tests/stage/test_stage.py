@@ -94,7 +94,7 @@ async def test_a_scenario_from_a_file_may_be_played_but_takes_no_name_away() -> 
     stolen = msgspec.structs.replace(load("storm"), name="churn", title="Not churn")
     stage = Stage([own, stolen])
     try:
-        assert stage.scenarios()[0].title == "Mine"
+        assert (stage.scenarios()[0].title, stage.scenarios()[0].shipped) == ("Mine", False)
         assert stage.told([("scenario", "churn")]).title == load("churn").title
         state = await stage.state([("scenario", "my-own"), ("duration", "5s")], None)
         assert "my-own" in state.title
