@@ -81,8 +81,12 @@ class _Comparing:
                             # It told less then.
                             return self._told(differs=self._seq + 1)
                         self._feed(recording, path, item.happened)
-                    elif isinstance(item, Told) and item.by_engine and not self._same(item.record):
-                        return self._told(differs=item.record.seq)
+                    elif isinstance(item, Told) and not item.opening:
+                        if item.record.seq != self._seq + 1:
+                            return self._told(hole=self._inputs + 1)
+                        self._seq += 1
+                        if item.by_engine and not self._same(item.record):
+                            return self._told(differs=self._seq)
         return self._told()
 
     def _feed(self, recording: Recording, path: Path, happened: Input) -> None:
@@ -96,7 +100,6 @@ class _Comparing:
             return False
         made = msgspec.structs.replace(self._made.popleft(), seq=told.seq)
         self._records += 1
-        self._seq = told.seq
         return self._encode(made) == self._encode(told)
 
     def _told(self, hole: int | None = None, differs: int | None = None) -> Comparison:
