@@ -102,12 +102,16 @@ export class Model {
     return [...among].reverse().find((each) => each.t < t) ?? null;
   }
 
-  /** Where the window is opened: a little before the first difference. @returns {[number, number]} from, to */
-  opening() {
-    const span = Math.min(this.end, 30e9);
-    const first = this.differences[0]?.t ?? 0;
-    const from = Math.max(0, Math.min(first - span * LEAD, this.end - span));
-    return [from, from + span];
+  /**
+   * Where the window is opened: as the address says, else a little before the first difference.
+   * @param {{from: number|null, span: number|null}} shown @returns {[number, number]} from, to
+   */
+  opening({ from, span }) {
+    if (from !== null && span !== null) return [from, from + span];
+    const wide = span ?? Math.min(this.end, 30e9);
+    const moment = from ?? this.differences[0]?.t ?? 0;
+    const left = Math.max(0, Math.min(moment - wide * (from === null ? LEAD : 0.3), this.end - wide));
+    return [left, left + wide];
   }
 }
 
@@ -156,7 +160,11 @@ export function glyphOf(what, seen) {
   return `${what === "end" ? "died" : "started"}-${how}`;
 }
 
-/** Addresses of the comparison's state. @typedef {{span: number|null, from: number|null, selected: number|null, off: string[], view: "timeline"|"table", filter: string, all: boolean}} Shown */
+/**
+ * What the address says of the page. `t` (ns): the window's left edge; without a `span` it is a moment
+ * to be seen, as in a link from a run's own page.
+ */
+/** @typedef {{span: number|null, from: number|null, selected: number|null, off: string[], view: "timeline"|"table", filter: string, all: boolean}} Shown */
 
 /** A number of the address, or null if it is none or out of range. @param {string|null} text @param {number} low @param {number} high */
 function number(text, low, high) {
@@ -170,12 +178,9 @@ const OWN = ["t", "span", "sel", "hide", "view", "filter", "all"];
 /** @param {string} search @returns {Shown} */
 export function readShown(search) {
   const query = new URLSearchParams(search);
-  const seconds = (/** @type {string} */ key, /** @type {number} */ low) => {
-    const value = number(query.get(key), low, 7200);
-    return value === null ? null : value * 1e9;
-  };
+  const span = number(query.get("span"), 0.002, 7200);
   return {
-    from: seconds("t", -3600), span: seconds("span", 0.002),
+    from: number(query.get("t"), -7200e9, 7200e9), span: span === null ? null : span * 1e9,
     selected: number(query.get("sel"), 0, 1e6),
     off: (query.get("hide") ?? "").split(",").filter((kind) => KINDS.some(({ id }) => id === kind)),
     view: query.get("view") === "table" ? "table" : "timeline",
@@ -187,7 +192,7 @@ export function readShown(search) {
 export function writeShown(search, shown) {
   const query = new URLSearchParams(search);
   for (const key of OWN) query.delete(key);
-  if (shown.from !== null) query.set("t", (shown.from / 1e9).toFixed(3));
+  if (shown.from !== null) query.set("t", String(Math.round(shown.from)));
   if (shown.span !== null) query.set("span", String(Number((shown.span / 1e9).toPrecision(4))));
   if (shown.selected !== null) query.set("sel", String(shown.selected));
   if (shown.off.length) query.set("hide", [...shown.off].sort().join(","));

@@ -24,10 +24,9 @@ export class ComparePage {
     const model = new Model(report);
     this.model = model;
     this.view = new View();
-    const [opened, to] = model.opening();
-    const from = shown.span === null ? opened : Math.max(0, Math.min(opened, model.end - shown.span));
-    this.view.span = shown.span ?? to - opened;
-    this.view.end = (shown.from ?? from) + this.view.span;
+    const [from, to] = model.opening(shown);
+    this.view.span = to - from;
+    this.view.end = to;
     this.off = new Set(shown.off);
     this.filter = shown.filter;
     this.all = shown.all;

@@ -91,7 +91,7 @@ export class CompareTable {
       h("td", { class: "mono" }, clockOf(t, 3)),
       h("td", { class: "pod" }, h("b", {}, name), hash ? h("span", { class: "hash" }, ` ${hash}`) : ""),
       h("td", {}, happened(row)),
-      ...model.runs.map((_, run) => h("td", { class: "dim" }, noticed(row, run))),
+      ...model.runs.map((_, run) => h("td", { class: "dim", "data-run": model.runs[run].name }, noticed(row, run))),
       h("td", { class: "what" }, h("span", {}, ...seen.map((kind) => glyph(kind)), h("span", {}, differs(model, row, off)))));
   }
 }

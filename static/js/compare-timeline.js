@@ -153,7 +153,11 @@ export class CompareTimeline {
   at(x, y) {
     if (!this.list || !this.last || y < this.top) return null;
     const { shift, nowX } = this.last;
-    return hit(this.list.lanes, x - shift, y - this.top + this.scroller.scrollTop, nowX - shift);
+    const at = /** @type {const} */ ([x - shift, y - this.top + this.scroller.scrollTop, nowX - shift]);
+    // Where marks are near each other, the one that differs is meant.
+    const { rows } = this.host.model;
+    const differing = this.list.lanes.map((layer) => layer.filter(({ seq }) => seq && rows[seq - 1].marks.length));
+    return hit(differing, ...at) ?? hit(this.list.lanes, ...at);
   }
 
   /** @param {number} x CSS px @returns {number} time */

@@ -66,11 +66,17 @@ test("the next difference: after the selected one, else after the window's edge;
 });
 
 test("the window opens a little before the first difference, and within the runs", () => {
+  const none = { from: null, span: null };
   const late = new Model(report([row("end", [seen(599_000, 80), seen(599_000, 520)], sooner)]));
-  assert.deepEqual(late.opening().map((t) => t / MS), [570_000, 600_000]);
+  assert.deepEqual(late.opening(none).map((t) => t / MS), [570_000, 600_000]);
   const short = new Model(report(rows(), { duration: 10_000 }));
-  assert.deepEqual(short.opening().map((t) => t / MS), [0, 10_000]);
-  assert.deepEqual(new Model(report([])).opening(), [0, 30e9]);
+  assert.deepEqual(short.opening(none).map((t) => t / MS), [0, 10_000]);
+  assert.deepEqual(new Model(report([])).opening(none), [0, 30e9]);
+  // A window of its own; a moment to be seen; a span alone.
+  const long = new Model(report(rows()));
+  assert.deepEqual(long.opening({ from: 5e9, span: 2e9 }), [5e9, 7e9]);
+  assert.deepEqual(long.opening({ from: 100e9, span: null }), [91e9, 121e9]);
+  assert.deepEqual(long.opening({ from: null, span: 600e9 }), [0, 600e9]);
 });
 
 test("how it was noticed has a shape", () => {
