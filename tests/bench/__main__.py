@@ -6,6 +6,7 @@
     d  rounds of pods with and without watch
     e  the engine's step against parsing a listing
     f  virtual time against life, a stop event's step, memory per pod
+    g  a run of ten minutes: played ahead, sent, stepped back in a browser
 
 a, b and d need root on a Linux where the lab's containerd runs. All together take some minutes; a
 figure that misses its target does not change the exit code.
@@ -19,7 +20,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from tests.bench import cost, fanout, latency, rounds, stepping, virtual
+from tests.bench import cost, fanout, latency, playing, rounds, stepping, virtual
 from tests.bench.node import Node, say
 from tests.bench.report import Section, loads, machine, verdict
 from tests.lab.errors import LabError, LabUnavailable
@@ -31,6 +32,7 @@ MEASURES: dict[str, Callable[[Node], Section]] = {
     "d": rounds.measure,
     "e": lambda _node: stepping.measure(),
     "f": lambda _node: virtual.measure(),
+    "g": lambda _node: playing.measure(),
 }
 
 
