@@ -57,7 +57,8 @@ class Probe(msgspec.Struct, frozen=True):
 class ContainerSpec(msgspec.Struct, frozen=True, kw_only=True):
     """A container of a pod. ``term``: how long its process takes to end after SIGTERM (shortest,
     longest); None for one that ignores the signal and is killed when the grace time is over.
-    ``probe``: one that fails; None: all of them succeed. ``resources``: what it starts with."""
+    ``probe``: one that fails; None: all of them succeed. ``resources``: what it starts with.
+    ``cannot_start``: why its program cannot be started; empty when it can."""
 
     name: str
     image: str
@@ -65,6 +66,7 @@ class ContainerSpec(msgspec.Struct, frozen=True, kw_only=True):
     term: tuple[int, int] | None = (60 * MS, 900 * MS)
     probe: Probe | None = None
     resources: Resources = Resources()
+    cannot_start: str = ""
 
 
 class PodSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,6 +100,7 @@ def container_config(pod: PodSpec, container: ContainerSpec, attempt: int) -> Co
     return ContainerConfig(
         name=container.name,
         image=container.image,
+        cannot_start=container.cannot_start,
         attempt=attempt,
         labels={**_pod_labels(pod), "io.kubernetes.container.name": container.name},
         annotations={

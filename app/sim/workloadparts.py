@@ -49,10 +49,18 @@ class ProbePart(Part, frozen=True, kw_only=True):
         recurring("after", self.after)
 
 
+NO_PROGRAM = (
+    "runc create failed: unable to start container process: "
+    'exec: "/app": stat /app: no such file or directory'
+)
+"""What the runtime says of a program that is not there."""
+
+
 class ContainerPart(Part, frozen=True, kw_only=True):
     """A container. Without ``runs`` its process never ends by itself; ``ends`` are the ways in
     which it does, all equally likely. ``term``: how long it takes to heed SIGTERM. ``fails``: a
-    probe that does. ``cpu_milli`` and ``memory_mib``: the resources it starts with."""
+    probe that does. ``cpu_milli`` and ``memory_mib``: the resources it starts with.
+    ``cannot_start``: its program is not in its image, so each start fails."""
 
     name: Name
     image: Image = "registry.example/app:1"
@@ -63,6 +71,7 @@ class ContainerPart(Part, frozen=True, kw_only=True):
     fails: ProbePart | None = None
     cpu_milli: CpuMilli = 100
     memory_mib: MemoryMib = 128
+    cannot_start: bool = False
 
     def __post_init__(self) -> None:
         if self.runs is not None:
@@ -81,6 +90,7 @@ class ContainerPart(Part, frozen=True, kw_only=True):
             term=None if self.ignores_term else self.term,
             probe=None if self.fails is None else Probe(self.fails.probe, self.fails.after),
             resources=Resources(self.cpu_milli, self.memory_mib),
+            cannot_start=NO_PROGRAM if self.cannot_start else "",
         )
 
 

@@ -59,3 +59,9 @@ def test_the_nodes_network_is_asked_for() -> None:
     pod = PodSpec(uid="u", name="p", namespace="kube-system", containers=(), host_network=True)
     assert sandbox_config(pod, 0).host_network
     assert not sandbox_config(POD, 0).host_network
+
+
+def test_why_a_program_cannot_be_started_is_the_runtimes_to_know() -> None:
+    spec = ContainerSpec(name="app", image="i", cannot_start="no such program")
+    assert container_config(POD, spec, 0).cannot_start == "no such program"
+    assert container_config(POD, APP, 0).cannot_start == ""

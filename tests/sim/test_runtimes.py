@@ -5,7 +5,14 @@ from typing import TypeVar
 import msgspec
 import pytest
 
-from app.engine.records import ContainerEventSeen, EventIgnored, Lifecycle, Record, StreamChanged
+from app.engine.records import (
+    ContainerEventSeen,
+    EventIgnored,
+    Lifecycle,
+    Record,
+    StreamChanged,
+    SyncFinished,
+)
 from app.sim.faults import RuntimeRestarts
 from app.sim.flavours import FLAVOURS, FlavourName, rules_of
 from app.sim.library import load
@@ -14,7 +21,7 @@ from app.sim.scenario import Scenario
 from app.sim.script import AddPod, DeletePod, EndContainer
 from app.sim.units import Ns, seconds
 from app.sim.virtual import VirtualSession
-from tests.sim.orders import order
+from tests.sim.orders import order, runs_on
 from tests.sim.plan import Plan
 
 R = TypeVar("R", bound=Record)
@@ -99,3 +106,32 @@ def test_what_is_told_of_a_sandbox_that_is_removed(name: FlavourName) -> None:
     assert ignored == ([("deleted", box, "missing_sandbox_status")] if bare else [])
     # Whatever was told, the list is what is believed.
     assert played.session.differences() == ()
+
+
+def failing_start(name: FlavourName) -> Played:
+    """A pod whose program is not there, for half a minute."""
+    spec = runs_on(cannot_start="no such program")
+    plan = Plan(steps=((seconds(1), AddPod(order("bad", spec))),))
+    scenario = Scenario(name="bad", title="A bad image", shows="It.", workloads=(plan,))
+    return Played(scenario, name, 30)
+
+
+@pytest.mark.parametrize("name", ["containerd-2", "containerd-1.7"])
+def test_a_failed_start_is_only_found_by_polling_and_tried_again(name: FlavourName) -> None:
+    played = failing_start(name)
+    died = [one for one in played.of(Lifecycle) if one.type == "ContainerDied"]
+    assert len(died) > 1
+    assert {(one.source, one.exit_code, one.reason) for one in died} == {
+        ("global", 128, "StartError")
+    }
+    # Nobody told of it: there is no stop event, and no request after a sync that failed.
+    assert not [one for one in played.of(ContainerEventSeen) if one.type == "stopped"]
+    assert {one.did_work and not one.failed for one in played.of(SyncFinished)} == {False}
+    assert max(one.config.attempt for one in played.session.world.everything()) > 0
+
+
+def test_on_cri_o_there_is_nothing_to_be_found_of_it() -> None:
+    played = failing_start("cri-o")
+    assert played.session.world.everything() == ()
+    assert played.found("ContainerDied") == []
+    assert len([one for one in played.of(SyncFinished) if one.failed]) > 5

@@ -243,3 +243,10 @@ def test_every_key_is_explained(kind: type[msgspec.Struct]) -> None:
 def test_every_kind_is_explained(kind: type[msgspec.Struct]) -> None:
     page = (resources.files("app.sim") / "scenarios" / "WORKLOADS.md").read_text("utf-8")
     assert f'`kind = "{kind.__struct_config__.tag}"`' in page
+
+
+def test_a_container_whose_program_is_not_there() -> None:
+    made = replicas('container = [{ name = "app", cannot_start = true }, { name = "side" }]')
+    app, side = made.containers
+    assert app.cannot_start.endswith("stat /app: no such file or directory")
+    assert side.cannot_start == ""
