@@ -69,6 +69,10 @@ class RuntimeRules(msgspec.Struct, frozen=True, kw_only=True):
     """What a sandbox's last event claims as the sandbox's ``created_at`` (None: the truth)."""
     sandbox_labels: dict[str, str] = {}
     """Labels that the runtime adds to each sandbox."""
+    names_images: Literal["by digest", "by name, digest and id"] = "by digest"
+    """How containers' images are referred to."""
+    default_logs: bool = False
+    """A container has a log path though none was asked for."""
     order: Literal["random", "newest-first"] = "random"
     """Of lists and of the statuses in an event; random as Go's maps are."""
 

@@ -1,14 +1,13 @@
 """From the world's objects to CRI messages (``proto/cri.proto``).
 
-Filled as containerd 2.x fills them, as far as the messages go: a sandbox on the node's network has
-an empty ``network``, a container's image is told by name and by digest. Times are ns since 1970.
+The fields that were seen in real ones are filled, and no others: a sandbox on the node's network
+has an empty ``network``, a row names a container's image by digest as a kubelet asked for it, a
+status by name, ``image_id`` is CRI-O's. Times are ns since 1970.
 """
-
-import hashlib
-from functools import lru_cache
 
 from app.cri.pb import cri_pb2 as pb
 from app.sim.flavour import EventKind
+from app.sim.naming import digest
 from app.sim.objects import (
     Container,
     ContainerState,
@@ -69,14 +68,15 @@ def sandbox_status(sandbox: Sandbox) -> pb.PodSandboxStatus:
 def container_item(container: Container) -> pb.Container:
     """One row of ListContainers."""
     config = container.config
-    digest = _digest(config.image)
     return pb.Container(
         id=container.id,
         pod_sandbox_id=container.sandbox_id,
         metadata=pb.ContainerMetadata(name=config.name, attempt=config.attempt),
-        image=pb.ImageSpec(image=digest, user_specified_image=config.image),
-        image_ref=digest,
-        image_id=digest,
+        image=pb.ImageSpec(
+            image=f"sha256:{digest(config.image)}", user_specified_image=config.image
+        ),
+        image_ref=container.image_ref,
+        image_id=container.image_id,
         state=CONTAINER_STATE[container.state],
         created_at=container.created_at,
         labels=config.labels,
@@ -87,7 +87,6 @@ def container_item(container: Container) -> pb.Container:
 def container_status(container: Container) -> pb.ContainerStatus:
     """The answer of ContainerStatus, and a container's part of an event."""
     config = container.config
-    digest = _digest(config.image)
     return pb.ContainerStatus(
         id=container.id,
         metadata=pb.ContainerMetadata(name=config.name, attempt=config.attempt),
@@ -96,9 +95,9 @@ def container_status(container: Container) -> pb.ContainerStatus:
         started_at=container.started_at,
         finished_at=container.finished_at,
         exit_code=container.exit_code,
-        image=pb.ImageSpec(image=config.image, user_specified_image=config.image),
-        image_ref=digest,
-        image_id=digest,
+        image=pb.ImageSpec(image=config.image),
+        image_ref=container.image_ref,
+        image_id=container.image_id,
         reason=container.reason,
         message=container.message,
         labels=config.labels,
@@ -128,9 +127,3 @@ def _pod(config: SandboxConfig) -> pb.PodSandboxMetadata:
     return pb.PodSandboxMetadata(
         name=config.name, uid=config.uid, namespace=config.namespace, attempt=config.attempt
     )
-
-
-@lru_cache(maxsize=256)
-def _digest(image: str) -> str:
-    """What stands for the image's content: the same for the same name."""
-    return "sha256:" + hashlib.sha256(image.encode()).hexdigest()

@@ -5,6 +5,7 @@ one; so a kubelet that asks twice does not get two.
 """
 
 import hashlib
+from functools import lru_cache
 
 
 class NameTakenError(Exception):
@@ -43,3 +44,9 @@ class Names:
     def release(self, object_id: str) -> None:
         """The holder is gone: its name may be used again."""
         del self._holder[self._name.pop(object_id)]
+
+
+@lru_cache(maxsize=256)
+def digest(image: str) -> str:
+    """What stands for an image's content (64 hex digits): the same for the same name."""
+    return hashlib.sha256(image.encode()).hexdigest()

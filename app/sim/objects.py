@@ -53,7 +53,10 @@ class Sandbox(msgspec.Struct, frozen=True):
 
 
 class Container(msgspec.Struct, frozen=True):
-    """A container; exit code, reason and message mean something once it has exited."""
+    """A container; exit code, reason and message mean something once it has exited.
+
+    ``image_ref`` and ``image_id``: what the runtime calls its image's content; the id may be empty.
+    """
 
     id: str
     sandbox_id: str
@@ -65,6 +68,8 @@ class Container(msgspec.Struct, frozen=True):
     exit_code: int = 0
     reason: str = ""
     message: str = ""
+    image_ref: str = ""
+    image_id: str = ""
 
 
 class RuntimeEvent(msgspec.Struct, frozen=True):

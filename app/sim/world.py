@@ -18,7 +18,7 @@ from app.sim.chance import generator
 from app.sim.flavour import EventKind, RuntimeRules
 from app.sim.flavours import CONTAINERD_2
 from app.sim.inventory import ConflictError, Inventory, NotFoundError, WorldError
-from app.sim.naming import Names, NameTakenError
+from app.sim.naming import Names, NameTakenError, digest
 from app.sim.objects import Container, ContainerConfig, RuntimeEvent, Sandbox, SandboxConfig
 
 __all__ = ["ConflictError", "NotFoundError", "Publish", "World", "WorldError"]
@@ -87,7 +87,7 @@ class World(Inventory):
         pod = sandbox.config
         name = f"{config.name}_{pod.name}_{pod.namespace}_{pod.uid}_{config.attempt}"
         self._check_name(name)
-        container = Container(self._names.reserve(name, now), sandbox.id, config, "created", now)
+        container = self._new(self._names.reserve(name, now), sandbox, config, now)
         self._put_container(container)
         self._tell("created", container.id, sandbox, now)
         return container
@@ -271,6 +271,26 @@ class World(Inventory):
         return container_id in self._seen or self.is_running(container_id)
 
     # --------------------------------------------------------------------- helpers
+
+    def _new(
+        self, container_id: str, sandbox: Sandbox, config: ContainerConfig, now: int
+    ) -> Container:
+        content = digest(config.image)
+        image_ref, image_id = f"sha256:{content}", ""
+        if self.rules.names_images == "by name, digest and id":
+            image_ref, image_id = f"{config.image}@sha256:{content}", content
+        if self.rules.default_logs and not config.log_path:
+            path = f"/var/log/pods/{sandbox.id}/{container_id}.log"
+            config = msgspec.structs.replace(config, log_path=path)
+        return Container(
+            container_id,
+            sandbox.id,
+            config,
+            "created",
+            now,
+            image_ref=image_ref,
+            image_id=image_id,
+        )
 
     def _take_address(self) -> str:
         try:

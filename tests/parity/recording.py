@@ -12,6 +12,9 @@ from tests.cri import captures
 ZERO_TIME = -6795364578871345152
 
 
+RUNNING: tuple[object, ...] = ("CONTAINER_RUNNING", 0, "")
+
+
 def told(message: Any, ids: dict[str, str], *, ordered: bool, early: bool) -> tuple[object, ...]:
     """An event without ids and times. ``ids``: what each id is called.
 
@@ -25,17 +28,27 @@ def told(message: Any, ids: dict[str, str], *, ordered: bool, early: bool) -> tu
         state = cri_pb2.ContainerState.Name(one.state)
         end: tuple[object, ...] = (state, one.exit_code, one.reason)
         if early and kind == "CONTAINER_STARTED_EVENT" and one.id == message.container_id:
-            end = ("CONTAINER_RUNNING", 0, "")
-        inside.append((one.metadata.name, one.metadata.attempt, *end))
+            end = RUNNING
+        inside.append((one.metadata.name, one.metadata.attempt, *end, fields_of(one, end)))
     return (
         kind,
         ids.get(message.container_id, "?"),
         message.HasField("pod_sandbox_status"),
         cri_pb2.PodSandboxState.Name(box.state),
         box.created_at == ZERO_TIME,
+        fields_of(box),
         sorted(key for key in box.labels if key.startswith("io.kubernetes.")),
         inside if ordered else sorted(inside),
     )
+
+
+def fields_of(message: Any, end: tuple[object, ...] = ()) -> tuple[str, ...]:
+    """The fields that are filled, of those that plegscope knows. ``end``: that of a container of
+    which it is a matter of chance whether it is told already."""
+    names = {field.name for field, _ in message.ListFields()}
+    if end == RUNNING:
+        names = (names | {"state"}) - {"finished_at", "reason", "exit_code"}
+    return tuple(sorted(names))
 
 
 class Recording:

@@ -2,6 +2,7 @@
 
 from app.cri.pb import cri_pb2 as pb
 from app.sim import messages
+from app.sim.naming import digest
 from app.sim.objects import Container, ContainerConfig, RuntimeEvent, Sandbox, SandboxConfig
 
 POD = SandboxConfig(
@@ -22,7 +23,16 @@ APP = ContainerConfig(
     log_path="/var/log/pods/app/3.log",
 )
 EXITED = Container(
-    "b" * 64, SANDBOX.id, APP, "exited", 110, 120, 130, exit_code=137, reason="OOMKilled"
+    "b" * 64,
+    SANDBOX.id,
+    APP,
+    "exited",
+    110,
+    120,
+    130,
+    exit_code=137,
+    reason="OOMKilled",
+    image_ref=f"sha256:{digest(APP.image)}",
 )
 
 
@@ -69,13 +79,11 @@ def test_a_container_is_told_with_all_that_a_kubelet_checks() -> None:
     assert status.log_path == APP.log_path
 
 
-def test_the_same_image_has_the_same_digest() -> None:
-    other = ContainerConfig(name="other", image="registry.example/other:1")
-    rows = [
-        messages.container_item(Container("d" * 64, SANDBOX.id, config, "running", 1))
-        for config in (APP, APP, other)
-    ]
-    assert rows[0].image_ref == rows[1].image_ref != rows[2].image_ref
+def test_a_row_names_its_image_by_digest_a_status_by_name() -> None:
+    row, status = messages.container_item(EXITED), messages.container_status(EXITED)
+    assert row.image.image == f"sha256:{digest(APP.image)}"
+    assert row.image.user_specified_image == status.image.image == APP.image
+    assert (status.image.user_specified_image, row.image_id, status.image_id) == ("", "", "")
 
 
 def test_an_event_carries_sandbox_and_containers_over_the_wire() -> None:

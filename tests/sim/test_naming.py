@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from app.sim.naming import Names, NameTakenError
+from app.sim.naming import Names, NameTakenError, digest
 
 
 def test_an_id_is_64_hex_digits_and_follows_from_seed_name_and_time() -> None:
@@ -27,3 +27,9 @@ def test_a_name_belongs_to_one_until_it_is_released() -> None:
         names.reserve("app", 6)
     names.release(holder)
     assert names.reserve("app", 7) != holder
+
+
+def test_the_same_image_has_the_same_content() -> None:
+    assert digest("registry.example/app:1") == digest("registry.example/app:1")
+    assert digest("registry.example/app:1") != digest("registry.example/app:2")
+    assert len(digest("")) == 64

@@ -13,6 +13,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from app.sim.addresses import PodAddresses
 from app.sim.flavour import RuntimeRules
 from app.sim.flavours import CONTAINERD_1_6, CONTAINERD_1_7, CONTAINERD_2, CRI_O, FLAVOURS
+from app.sim.naming import digest
 from app.sim.objects import (
     Container,
     ContainerConfig,
@@ -187,6 +188,18 @@ def test_cri_o_labels_its_sandboxes() -> None:
     box = lab.world.run_sandbox(POD, 1)
     assert box.config.labels == POD.labels | {"io.kubernetes.container.name": "POD"}
     assert Lab().world.run_sandbox(POD, 1).config.labels == POD.labels
+
+
+def test_what_runtimes_call_an_image_and_where_logs_are() -> None:
+    content = digest(APP.image)
+    app = Lab().running()
+    assert (app.image_ref, app.image_id) == (f"sha256:{content}", "")
+    assert app.config.log_path == ""
+    app = Lab(rules=CRI_O).running()
+    assert (app.image_ref, app.image_id) == (f"{APP.image}@sha256:{content}", content)
+    assert app.config.log_path == f"/var/log/pods/{app.sandbox_id}/{app.id}.log"
+    asked = Lab(rules=CRI_O).running(msgspec.structs.replace(APP, log_path="app/0.log"))
+    assert asked.config.log_path == "app/0.log"
 
 
 def test_cri_o_lists_and_tells_the_newest_first() -> None:
