@@ -52,6 +52,15 @@ The same scenario, profile, seed and duration give the same bytes. The exit code
 does not know the runtime as it is in the end.
 """
 
+_COMPARE_EXAMPLES = """\
+examples:
+  plegscope compare demo --duration 10m
+  plegscope compare stale-event --profiles kep,legacy
+  plegscope compare lossy-stream --format json > lossy.json
+
+`plegscope demo` shows the same as a timeline, on its page /compare.
+"""
+
 _REPLAY_EXAMPLES = """\
 examples:
   plegscope simulate storm --record-to storm.mcap
@@ -89,6 +98,11 @@ COMMANDS = {
         "a scenario in virtual time, without a server",
         "Play a scenario in virtual time and print its records and what it came to.",
         _SIMULATE_EXAMPLES,
+    ),
+    "compare": (
+        "a scenario under several PLEGs, side by side",
+        "Play a scenario in virtual time under two or three PLEGs, and print who noticed what.",
+        _COMPARE_EXAMPLES,
     ),
     "replay": (
         "a recording on the dashboard",
@@ -243,6 +257,10 @@ def _run(argv: Sequence[str] | None) -> int:
         from app.simulate.command import simulate
 
         return simulate(settings_from(arguments))
+    if arguments.command == "compare":
+        from app.simulate.compare import compare
+
+        return compare(settings_from(arguments))
     if arguments.command == "recover":
         from app.recording.command import recover
 

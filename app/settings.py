@@ -101,6 +101,29 @@ def parse_profile(text: str) -> str:
     return text
 
 
+def parse_report(text: str) -> str:
+    """``table`` or ``json``.
+
+    Raises:
+        SettingsError: something else.
+    """
+    if text not in ("table", "json"):
+        raise SettingsError(f"{text!r} is no output format: choose table or json.")
+    return text
+
+
+def parse_profiles(text: str) -> tuple[str, ...]:
+    """Two or three names of profiles, with commas between them.
+
+    Raises:
+        SettingsError: another number, the same one twice, or no such profile.
+    """
+    found = tuple(parse_profile(name.strip()) for name in text.split(","))
+    if not 2 <= len(found) <= 3 or len(set(found)) < len(found):
+        raise SettingsError(f"{text!r} is not two or three profiles: write it like kep,generic.")
+    return found
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What one session runs with.
 
@@ -122,6 +145,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
     speed: float = 1.0
     profile: str = "kep"
+    profiles: tuple[str, ...] = ("kep", "generic", "legacy")
     scenario: str = ""
     runtime_like: str = ""
     output: str = "table"
@@ -156,7 +180,7 @@ SETTINGS: tuple[Setting, ...] = (
         "SCENARIO",
         "scenario",
         "name of a scenario (`plegscope scenarios` lists them), or path of a scenario file",
-        ("simulate",),
+        ("simulate", "compare"),
         "SCENARIO",
         str,
     ),
@@ -254,11 +278,28 @@ SETTINGS: tuple[Setting, ...] = (
         parse_output,
     ),
     Setting(
+        "--format",
+        "output",
+        "table: for people (default); json: everything, as one object",
+        ("compare",),
+        "FORMAT",
+        parse_report,
+    ),
+    Setting(
+        "--profiles",
+        "profiles",
+        "which two or three PLEGs to put side by side, with commas between them (default: "
+        "kep,generic,legacy); the others are polling and 1.37",
+        ("compare",),
+        "NAMES",
+        parse_profiles,
+    ),
+    Setting(
         "--seed",
         "seed",
         "seed of the simulated node: the same seed plays the same workloads (default: the "
         "scenario's own, which is 7 unless it says otherwise)",
-        ("demo", "simulate"),
+        ("demo", "simulate", "compare"),
         "N",
         parse_seed,
     ),
@@ -269,7 +310,7 @@ SETTINGS: tuple[Setting, ...] = (
         "(subscribers compete for events), containerd-1.6 (no event stream) or cri-o (no event "
         "when a pod is removed); default: as the scenario says, which is containerd-2 unless it "
         "says otherwise",
-        ("demo", "simulate"),
+        ("demo", "simulate", "compare"),
         "NAME",
         str,
     ),
@@ -331,7 +372,7 @@ SETTINGS: tuple[Setting, ...] = (
         "duration_ns",
         "end by itself after this time, with exit code 0 (30s, 5m, 1h30m); of a simulation: how "
         "long it plays in its own time (default: as the scenario says)",
-        (*ALL, "replay", "record"),
+        (*ALL, "replay", "record", "compare"),
         "DURATION",
         parse_duration,
     ),

@@ -66,7 +66,7 @@ def test_the_demo_plays_a_scenario_and_lists_them_for_who_names_another(
     assert settings.scenario == "churn"
     assert main(["demo", "--port", "0", "--no-browser", "--scenario", "chrun"]) == 1
     error = capsys.readouterr().err
-    assert "'chrun' is neither a scenario nor a file: choose one of churn, " in error
+    assert "'chrun' is neither a scenario nor a file: choose one of big-node, churn, " in error
     assert "runtime-restart" in error
     assert "Traceback" not in error
 
@@ -136,7 +136,14 @@ def test_python_minus_m_is_the_same_program() -> None:
     assert done.stdout == f"plegscope {__version__}\n"
 
 
-@pytest.mark.parametrize("argv", [["scenarios"], ["simulate", "storm", "--duration", "1s"]])
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["scenarios"],
+        ["simulate", "storm", "--duration", "1s"],
+        ["compare", "storm", "--duration", "1s"],
+    ],
+)
 def test_simulating_needs_no_grpc_no_loop_and_no_web_server(argv: list[str]) -> None:
     code = (
         "import sys; from app.cli import main; code = main(sys.argv[1:]); "

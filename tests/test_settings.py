@@ -13,6 +13,8 @@ from app.settings import (
     parse_format,
     parse_output,
     parse_port,
+    parse_profiles,
+    parse_report,
     parse_seed,
     parse_speed,
 )
@@ -99,3 +101,31 @@ def test_every_help_is_a_sentence_people_can_read() -> None:
     for setting in SETTINGS:
         assert len(setting.help.split()) >= 4, setting.flag
         assert bool(setting.metavar) == (setting.parse is not None), setting.flag
+
+
+def test_profiles_to_compare() -> None:
+    assert parse_profiles("kep,generic") == ("kep", "generic")
+    assert parse_profiles("legacy, 1.37, polling") == ("legacy", "1.37", "polling")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("kep", "two or three"),
+        ("kep,generic,polling,legacy", "two or three"),
+        ("kep,kep", "two or three"),
+        ("kep,nope", "'nope' is no profile"),
+        ("", "'' is no profile"),
+        ("kep,", "'' is no profile"),
+    ],
+)
+def test_what_is_not_two_or_three_profiles_is_refused(text: str, words: str) -> None:
+    with pytest.raises(SettingsError, match=words) as refused:
+        parse_profiles(text)
+    assert str(refused.value).endswith(".")
+
+
+def test_a_comparison_has_no_lines_of_records() -> None:
+    assert [parse_report(text) for text in ("table", "json")] == ["table", "json"]
+    with pytest.raises(SettingsError, match="choose table or json"):
+        parse_report("jsonl")

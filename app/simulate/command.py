@@ -67,7 +67,7 @@ def simulate(settings: Settings) -> int:
         _write(out, settings.output, summary, scenario.shows, judged.text)
         out.flush()
     except OSError as error:
-        _leave(out)
+        leave(out)
         if isinstance(error, BrokenPipeError):
             # Whoever read has seen enough.
             return 0
@@ -120,7 +120,7 @@ def _write(out: BinaryIO, output: str, summary: Summary, shows: str, judged: str
         out.write(table(summary, shows, judged).encode())
 
 
-def _leave(out: BinaryIO) -> None:
+def leave(out: BinaryIO) -> None:
     """Python flushes standard output once more at exit; let that not fail."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())

@@ -60,7 +60,7 @@ def _detection(title: str, found: Detection) -> list[str]:
         (source, str(spread.count), *map(shown, (spread.p50, spread.p90, spread.p99, spread.max)))
         for source, spread in found.by_source.items()
     ]
-    lines = [title, *_aligned(rows)] if found.by_source else [title]
+    lines = [title, *aligned(rows)] if found.by_source else [title]
     odd = (
         (found.twice, "told of twice"),
         (found.wrong, "told of wrongly"),
@@ -89,7 +89,7 @@ def _lifecycle(summary: Summary) -> list[str]:
         for source, types in summary.lifecycle.items()
     ]
     lost = summary.deliveries.get("discarded", 0)
-    lines = [title, *_aligned(rows)]
+    lines = [title, *aligned(rows)]
     return [*lines, f"  {lost} discarded: the event channel was full"] if lost else lines
 
 
@@ -171,7 +171,7 @@ def _faults(summary: Summary) -> list[str]:
         )
         for one in summary.faults
     ]
-    return ["Faults", *_aligned(rows)]
+    return ["Faults", *aligned(rows)]
 
 
 def _differences(difference: Sequence[Difference], number: int) -> list[str]:
@@ -180,7 +180,7 @@ def _differences(difference: Sequence[Difference], number: int) -> list[str]:
         (one.where, one.uid[:13], one.item[:13] or "-", _short(one.runtime), _short(one.shadow))
         for one in difference[:MOST_LINES]
     ]
-    lines = _aligned(rows, left=5)
+    lines = aligned(rows, left=5)
     more = number - len(difference[:MOST_LINES])
     return [*lines, f"  and {more} more"] if more else lines
 
@@ -194,7 +194,7 @@ def _brief(state: str) -> str:
     return shorten(state, BRIEF, placeholder=" ...")
 
 
-def _aligned(rows: Sequence[Row], left: int = 1) -> list[str]:
+def aligned(rows: Sequence[Row], left: int = 1) -> list[str]:
     """Columns; the first ``left`` are texts, the others numbers."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
 

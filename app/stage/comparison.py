@@ -13,22 +13,10 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from app.engine.profiles import PROFILES
 from app.errors import StageError
 from app.hub.runwire import RunProgress
-from app.stage.compare import (
-    FEWEST,
-    MOST,
-    Drawn,
-    Row,
-    Side,
-    Tally,
-    compare,
-    names,
-    reference,
-)
-from app.stage.comparewords import Parts, meaning, sentence
-from app.stage.run import Run
+from app.stage.compare import FEWEST, MOST, reference
+from app.stage.comparereport import CompareReport, report
 from app.stage.runs import Runs
 from app.stage.spec import RunSpec
 
@@ -43,42 +31,6 @@ class Asked(msgspec.Struct, frozen=True):
 
     specs: tuple[RunSpec, ...]
     against: int
-
-
-class ReportRun(msgspec.Struct, frozen=True, kw_only=True):
-    """One run of a comparison: what tells it from the others, its link, its figures, its lanes."""
-
-    name: str
-    profile: str
-    title: str
-    query: str
-    figures: Tally
-    drawn: Drawn
-
-
-class CompareReport(msgspec.Struct, frozen=True, kw_only=True):
-    """Two or three runs of the same node side by side.
-
-    ``against``: number of the reference among ``runs``, from 0. ``sentence`` and ``meaning``: what
-    it comes to, as (text, whether it is stressed). ``rows``: every happening, aligned by container
-    and never by time, and what was told or cached that was not so; ``left_out`` of them are not
-    there. ``matched`` happened in every run, ``drifted`` of these at another time than in the
-    reference; ``unmatched`` did not happen in every run, and nothing is claimed about them.
-    """
-
-    scenario: str
-    title: str
-    seed: int
-    duration_ns: int
-    runs: tuple[ReportRun, ...]
-    against: int
-    sentence: Parts
-    meaning: Parts
-    rows: tuple[Row, ...]
-    matched: int
-    drifted: int
-    unmatched: int
-    left_out: int
 
 
 class RunsProgress(msgspec.Struct, frozen=True):
@@ -146,46 +98,6 @@ class Comparisons:
     def ready(self, asked: Asked) -> bool:
         """Whether all runs have been played and are kept."""
         return all(one.state == "ready" for one in self.progress(asked).runs)
-
-
-def report(runs: Sequence[Run], against: int) -> CompareReport:
-    """The comparison of runs that were played."""
-    specs = [run.spec for run in runs]
-    sides = [
-        Side(name, run.spec.profile, run.spec.query(), run.truth)
-        for name, run in zip(names(specs), runs, strict=True)
-    ]
-    compared = compare(sides, against)
-    called = [side.name for side in sides]
-    return CompareReport(
-        scenario=specs[0].scenario,
-        title=runs[0].title,
-        seed=specs[0].seed,
-        duration_ns=specs[0].duration_ns,
-        runs=tuple(
-            _of_run(side, tally) for side, tally in zip(sides, compared.tallies, strict=True)
-        ),
-        against=against,
-        sentence=sentence(called, compared),
-        meaning=meaning(called, compared),
-        rows=compared.rows,
-        matched=compared.matched,
-        drifted=compared.drifted,
-        unmatched=compared.unmatched,
-        left_out=compared.left_out,
-    )
-
-
-def _of_run(side: Side, tally: Tally) -> ReportRun:
-    truth = side.truth
-    return ReportRun(
-        name=side.name,
-        profile=side.profile,
-        title=PROFILES[side.profile].title,
-        query=side.query,
-        figures=tally,
-        drawn=Drawn(truth.pods, truth.relists, truth.stream),
-    )
 
 
 def _each(pairs: Pairs) -> list[list[tuple[str, str]]]:

@@ -12,7 +12,8 @@ import pytest
 from app.errors import StageError
 from app.sim.library import load
 from app.sim.scenario import Scenario
-from app.stage.comparison import HOW_MANY, MOST_QUERY, Asked, CompareReport, Comparisons, report
+from app.stage.comparereport import CompareReport, report
+from app.stage.comparison import HOW_MANY, MOST_QUERY, Asked, Comparisons
 from app.stage.run import play
 from app.stage.runs import Runs
 from app.stage.spec import RunSpec, parse

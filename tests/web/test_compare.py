@@ -15,7 +15,8 @@ from fastapi.openapi.models import OpenAPI
 from app.engine.profiles import PROFILES
 from app.hub.runwire import RunProgress
 from app.resources import static_dir, templates_dir
-from app.stage.comparison import CompareReport, RunsProgress
+from app.stage.comparereport import CompareReport
+from app.stage.comparison import RunsProgress
 from app.stage.stage import Stage
 from app.web import compare, runs
 from app.web.pages import PageData, Pages, StageLink
