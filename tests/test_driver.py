@@ -7,7 +7,7 @@ from app.clock import RealClock
 from app.driver import Driver
 from app.engine.effects import Effect, ListPods, OpenStream
 from app.engine.engine import Engine
-from app.engine.inputs import PodsListed, ReinspectRequested, RuntimeProbed
+from app.engine.inputs import Input, PodsListed, ReinspectRequested, RuntimeProbed, Stop
 from app.engine.records import HealthChanged, Record, RelistFinished, RelistStarted
 from app.engine.settings import EngineSettings
 from app.journal.journal import Journal
@@ -144,3 +144,31 @@ async def test_after_stop_no_timer_is_left_and_inputs_are_ignored() -> None:
     assert stage.journal.last_seq == count
     await asyncio.sleep(0)
     assert [type(e) for e in stage.source.effects].count(ListPods) == 1
+
+
+class Tapped:
+    """Writes down what it is told, among the records."""
+
+    def __init__(self) -> None:
+        self.told: list[object] = []
+
+    def took(self, happened: Input) -> None:
+        self.told.append(happened)
+
+    def made(self) -> None:
+        self.told.append("made")
+
+
+async def test_whoever_taps_hears_each_input_before_its_records_and_their_end() -> None:
+    stage = Stage()
+    tap = Tapped()
+    driver = Driver(stage.engine, stage.source, stage.journal, stage.clock, tap)
+    stage.journal.subscribe(tap.told.append)
+    driver.start(RuntimeProbed(t=1, wall=1, name="n", version="v", api_version="v1", endpoint="e",
+                               policy="join", reason="r"))  # fmt: skip
+    driver.stop()
+    kinds = [one if isinstance(one, str) else type(one).__name__ for one in tap.told]
+    assert kinds[:5] == ["RuntimeProbed", "RuntimeSeen", "made", "Start", "Watching"]
+    assert kinds.count("made") == 3
+    assert kinds[-1] == "made"
+    assert isinstance(next(one for one in reversed(tap.told) if isinstance(one, Input)), Stop)

@@ -50,7 +50,8 @@ class Scribe:
         self._encode = msgspec.json.Encoder().encode
         self._packer = Packer()
         self._lists = ListWriter()
-        self._opening = Opening()
+        self._newest = Opening()
+        self._opening: list[Record] = []
         self._waiting: list[Packed] = []
         self._part = 0
         self._inputs = 0
@@ -83,7 +84,7 @@ class Scribe:
 
     def put_record(self, record: Record, *, by_engine: bool) -> None:
         """The journal was given this, numbered."""
-        self._opening.apply(record)
+        self._newest.apply(record)
         channel = NOTES
         if by_engine:
             channel = STREAM if isinstance(record, StreamChanged) else RECORDS
@@ -149,6 +150,7 @@ class Scribe:
         self._lists.restart()
         self._told_t = None
         self._inputs_before = self._inputs
+        self._opening = self._newest.records()
 
     def _begin_file(self) -> None:
         self.segment = self._open_file(self._part + 1)
@@ -163,7 +165,7 @@ class Scribe:
         self._packer.prepend(words.schema_records() + words.channel_records())
         self._session_message(t, wall, self._inputs_before)
         if self._part > 1:
-            for record in self._opening.records():
+            for record in self._opening:
                 self._put(OPENING, record.seq, record.t, record.wall, self._encode(record))
         self._seal()
         return self._waiting.pop()

@@ -10,7 +10,7 @@
 import { byId, h, parts, setChildren, setText } from "./dom.js";
 import { isNarrow } from "./palette.js";
 import { stops, usual } from "./stats.js";
-import { age, bytes, count, duration } from "./words.js";
+import { age, bytes, count, duration, recordingWords } from "./words.js";
 
 /** Conditions that say themselves how the stream is. */
 const ABOUT_STREAM = new Set(["stream-down", "polling", "safety"]);
@@ -131,8 +131,9 @@ export class Glance {
     if (!state) return;
     const { cost, engine } = state;
     const own = `${(cost.cpu * 100).toFixed(1)}\u00a0% CPU · ${cost.calls_per_s.toFixed(1)}\u00a0calls/s · ${bytes(cost.bytes_per_s)}/s · ${bytes(cost.rss_bytes)}`;
-    setChildren(byId("cost"), own, () => ["plegscope itself: ", h("b", {}, own)]);
-    setText(byId("more-cost"), `plegscope itself: ${own}`);
+    const recorded = recordingWords(state.recording);
+    setChildren(byId("cost"), own + recorded, () => ["plegscope itself: ", h("b", {}, own), recorded]);
+    setText(byId("more-cost"), `plegscope itself: ${own}${recorded}`);
     const queue = `${engine.queue.length} of ${engine.queue.capacity}`;
     setChildren(byId("queue"), `${queue}|${engine.queue.held}`, () => ["queue ", h("b", {}, queue), engine.queue.held ? ` · ${engine.queue.held} held` : ""]);
     const by = Object.entries(engine.events).filter(([, n]) => n > 0).map(([name, n]) => `${name}\u00a0${n.toLocaleString("en-US")}`).join(" · ");

@@ -57,6 +57,17 @@ export function bytes(bytes) {
   return bytes >= 1e3 ? `${twoDigits(bytes / 1e3)}${NBSP}kB` : `${Math.round(bytes)}${NBSP}B`;
 }
 
+/**
+ * What the recorder costs, or what keeps it from recording; empty when nothing is recorded.
+ * @param {import("./types.js").SessionState["recording"]} recorder
+ */
+export function recordingWords(recorder) {
+  if (!recorder) return "";
+  const lost = recorder.lost ? `, ${count(recorder.lost, "thing")} lost` : "";
+  if (!recorder.well) return ` · not recording: ${recorder.trouble}${lost}`;
+  return ` · recording ${bytes(recorder.bytes_per_s)}/s, ${(recorder.cpu * 100).toFixed(1)}${NBSP}% CPU${lost}`;
+}
+
 const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
 
 /**

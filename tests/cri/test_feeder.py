@@ -210,3 +210,17 @@ async def test_once_closed_nothing_more_is_fed(ring: Ring, feeder: Feeder) -> No
 
     await feeder.run(feed)
     assert ids(inputs) == ["c1"]
+
+
+async def test_each_message_is_told_as_received_also_one_that_came_twice(ring: Ring) -> None:
+    heard: list[tuple[int, int, bytes]] = []
+    feeder = Feeder(ring, Still(), on_event=lambda *message: heard.append(message))
+    feeder.compare_until(1 << 62)
+    inputs = Inputs()
+    first, again = received(1, t=5, stream=1), received(1, t=6, stream=2)
+    garbage = Received(7, 107, b"\xff", 1)
+    for one in (first, again, garbage):
+        ring.put(one)
+    await feeder.run(inputs)
+    assert heard == [(5, 105, first.raw), (6, 106, again.raw), (7, 107, b"\xff")]
+    assert len(ids(inputs)) == 1

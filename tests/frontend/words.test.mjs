@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { age, bytes, count, duration, exitMeaning, foundBy, foundHow, ignoredBecause, knownBy, lateBy, median, quantile, splitName, timeOfDay, zone } from "../../static/js/words.js";
+import { age, bytes, count, duration, exitMeaning, foundBy, foundHow, ignoredBecause, knownBy, lateBy, median, quantile, recordingWords, splitName, timeOfDay, zone } from "../../static/js/words.js";
 
 const plain = (text) => text.replaceAll("\u00a0", " ");
 
@@ -72,4 +72,14 @@ test("generated suffixes are set apart, ordinals and words are not", () => {
   assert.deepEqual(splitName("export-nightly-vq9zs"), ["export-nightly", "vq9zs"]);
   assert.deepEqual(splitName("train-worker-0"), ["train-worker-0", ""]);
   assert.deepEqual(splitName("redis"), ["redis", ""]);
+});
+
+test("the recorder's cost is said, and what keeps it from recording", () => {
+  const well = { well: true, trouble: "", file: "/a", bytes_total: 5e6, bytes_per_s: 1234, cpu: 0.004, lost: 0 };
+  assert.equal(plain(recordingWords(well)), " · recording 1.2 kB/s, 0.4 % CPU");
+  assert.equal(plain(recordingWords({ ...well, lost: 1 })), " · recording 1.2 kB/s, 0.4 % CPU, 1 thing lost");
+  const full = { ...well, well: false, trouble: "No space left on device", lost: 12 };
+  assert.equal(plain(recordingWords(full)), " · not recording: No space left on device, 12 things lost");
+  assert.equal(recordingWords(null), "");
+  assert.equal(recordingWords(undefined), "");
 });

@@ -10,7 +10,7 @@ from app.engine.state import EngineState, HealthState, QueueState, StreamView
 from app.histogram import Histogram
 from app.metrics.exposition import Exposition
 from app.metrics.kubelet import SOURCES
-from app.metrics.own import Figures, OwnMetrics
+from app.metrics.own import Figures, OwnMetrics, RecorderFigures
 from app.metrics.runtime import RuntimeCalls
 from tests.build import (
     HOSTILE,
@@ -219,3 +219,21 @@ def test_every_figure_is_shown_under_its_name() -> None:
     assert read["plegscope_runtime_bytes_total"] == 14
     assert read["plegscope_cpu_seconds_total"] == 1.5
     assert read["plegscope_resident_memory_bytes"] == 16
+
+
+def test_the_recorders_cost_and_what_it_lost() -> None:
+    recorder = RecorderFigures(well=True, size=17, cpu_seconds=0.5, waiting=3, lost=4)
+    read = Read(figures=Figures(version="1", recording=recorder))
+    assert read["plegscope_recorder_well"] == 1
+    assert read["plegscope_recorder_bytes_total"] == 17
+    assert read["plegscope_recorder_cpu_seconds_total"] == 0.5
+    assert read["plegscope_recorder_waiting"] == 3
+    assert read["plegscope_recorder_lost_total"] == 4
+    sick = msgspec.structs.replace(recorder, well=False)
+    assert Read(figures=Figures(version="1", recording=sick))["plegscope_recorder_well"] == 0
+
+
+def test_where_nothing_is_recorded_only_that_is_told() -> None:
+    read = Read(figures=Figures(version="1"))
+    assert read["plegscope_recorder_well"] == 0
+    assert "plegscope_recorder_bytes_total" not in read.text

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 from fastapi import FastAPI
 
@@ -18,7 +19,7 @@ from app.engine.model import ContainerStatus
 from app.engine.profiles import PROFILES
 from app.engine.records import AnyRecord, Lifecycle, RuntimeSeen
 from app.engine.state import EngineState, HealthState, QueueState, StreamView
-from app.hub.wire import Cost, PodRow, SessionState
+from app.hub.wire import Cost, PodRow, Recorded, SessionState
 from app.resources import static_dir, templates_dir
 from app.web.pages import PageData, Pages, duration, exit_meaning, wall_time
 from tests.web.scripts import brought_in, missing
@@ -377,6 +378,23 @@ async def test_about_says_what_why_and_how_the_stream_is(browser: Browser) -> No
         "A shadow, read-only",
     ):
         assert words in page.words.replace(NBSP, " ")
+
+
+async def test_about_says_where_it_records_and_what_keeps_it_from_it(browser: Browser) -> None:
+    assert "Recordingoff" in (await browser.get("/about")).words
+    recorded = Recorded(
+        well=True, file="/state/<b>a.mcap", trouble="", bytes_total=20480, bytes_per_s=5.0,
+        cpu=0.0012, cpu_ns=1, waiting=0, lost=0,
+    )  # fmt: skip
+    browser.node.state = session(recording=recorded)
+    page = await browser.get("/about")
+    assert "into /state/<b>a.mcap; 20 KiB so far, 0.12 % of a core, 0 lost" in page.words
+    full = msgspec.structs.replace(recorded, well=False, trouble="No space left on device", lost=7)
+    browser.node.state = session(recording=full)
+    page = await browser.get("/about")
+    assert "stopped: No space left on device; 20 KiB so far, 0.12 % of a core, 7 lost" in page.words
+    browser.node.state = session(ended=True)
+    assert "Recordingoff" not in (await browser.get("/about")).words
 
 
 async def test_about_before_the_runtime_has_answered(browser: Browser) -> None:
