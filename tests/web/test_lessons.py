@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import AsyncIterator
+from functools import cache
 
 import httpx
 import msgspec
@@ -26,13 +27,18 @@ PANEL = {**HTML, "HX-Request": "true"}
 STEPS = [(one.name, number) for one in lessons() for number in range(1, len(one.steps) + 1)]
 
 
-def site(stage: Stage, token: str | None = TOKEN) -> Site:
+@cache
+def pages() -> Pages:
     data = PageData(
         state=lambda: session_state(engine_state(1)), pods=list, pod_records=lambda _uid: []
     )
-    rendered = Pages(templates_dir(), data, version="1.2.3", stage=StageLink(""))
+    return Pages(templates_dir(), data, version="1.2.3", stage=StageLink(""))
+
+
+def site(stage: Stage, token: str | None = TOKEN) -> Site:
     room = Classroom(new_secret, lambda: 5.0)
-    return standing(token=token, pages=rendered, parts=(web.part(stage.lessons, room, rendered),))
+    part = web.part(stage.lessons, room, pages())
+    return standing(token=token, pages=pages(), parts=(part,))
 
 
 @pytest.fixture(scope="module")
