@@ -354,3 +354,32 @@ def test_a_new_pod_is_running_when_a_sync_sees_it_run(node: VirtualNode) -> None
     node.workers.end_container("uid-web", "app", ERROR)
     node.run(4)
     assert len(reached(node, "running")) == 1
+
+
+def test_a_resize_by_a_stale_entry_fails_and_the_restart_makes_up_for_it() -> None:
+    node = VirtualNode(engine=EngineSettings(profile="polling"))
+    add(node)
+    node.run(2.1)  # past the poll
+    node.workers.end_container("uid-web", "app", ERROR)
+    node.run(0.3)  # the runtime knows, the cache does not
+    node.workers.resize("uid-web", "app", MORE)
+    node.run(0.1)
+    (failed,) = node.of(SyncFinished)
+    assert (failed.did_work, failed.failed) == (True, True)
+    node.run(8)
+    assert len(reached(node, "resized")) == 1
+    states = [one.state for one in node.world.pod_containers("uid-web")]
+    assert states == ["exited", "running"]
+
+
+def test_a_kubelet_whose_cache_is_blind_stops_nothing_and_tries_again(node: VirtualNode) -> None:
+    worker = add(node)
+    entry = node.workers.cache._entries.pop("uid-web")
+    node.workers.delete("uid-web")
+    node.run(20)
+    assert phase(worker) == "terminating"
+    assert [one.state for one in node.world.pod_containers("uid-web")] == ["running"]
+    node.workers.cache._entries["uid-web"] = entry
+    node.run(10)
+    assert phase(worker) == "removed"
+    assert node.world.pod_containers("uid-web") == []

@@ -22,7 +22,7 @@ from app.engine.records import (
 from app.sim.faults import RuntimeFreezes, RuntimeRestarts
 from app.sim.flavour import MS, SECOND
 from app.sim.objects import SandboxConfig
-from app.sim.pods import COMPLETED, ERROR, OOM_KILLED, Ending, PodSpec, RestartPolicy
+from app.sim.pods import COMPLETED, ERROR, OOM_KILLED, Ending, PodSpec, Resources, RestartPolicy
 from app.sim.units import Ns, seconds
 from app.sim.workers import WorkerSettings
 from tests.sim.orders import ends, order, runs_on, slow_to_stop
@@ -461,6 +461,16 @@ def test_after_stop_nothing_is_fed_any_more(node: VirtualNode) -> None:
     assert node.inputs == []
 
 
+def test_hurting_or_resizing_a_pod_that_is_gone_meanwhile_is_ignored(node: VirtualNode) -> None:
+    settled(node, order("web"))
+    node.workers.resize("uid-web", "app", Resources(500, 256))
+    node.workers.delete("uid-web")
+    node.run(8)
+    node.workers.sync_again("uid-web")
+    assert not any(one.what == "resized" for one in node.milestones)
+    assert asked(node, RelistRequested) == []
+
+
 def test_a_virtual_node_is_the_same_each_time() -> None:
     def life() -> list[object]:
         node = VirtualNode(seed=11)
@@ -492,7 +502,7 @@ def test_what_the_runtime_refuses_while_it_is_down_is_done_afterwards(node: Virt
 def test_a_pod_that_cannot_be_collected_yet_is_collected_later(node: VirtualNode) -> None:
     settled(node, order("web"))
     node.workers.delete("uid-web")
-    while node.workers._pods["uid-web"].phase != "terminated":
+    while not node.workers._pods["uid-web"].finished:
         node.run(0.01)
     node.plan.begin(RuntimeRestarts(at=Ns(0), lasts=seconds(8)))
     node.run(7)
