@@ -1,0 +1,222 @@
+"""Recording as processes: the flight recorder, kill -9 at any moment, replay and running again."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app.errors import RecordingError
+from app.recording.mcapread import Damage
+from app.recording.reading import Heard, Recording, Told
+from app.recording.rerun import compare
+from tests.commands import Command, command, environment
+
+PATIENCE_S = 30.0
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from app.engine.records import Note
+from app.recording.recorder import Recorder
+from app.recording.target import OneFile
+from tests.recording.recorded import info
+recorder = Recorder(info(), OneFile(Path(sys.argv[1])))
+number = 0
+print("begun", flush=True)
+while True:
+    number += 1
+    now = time.monotonic_ns()
+    recorder.on_record(Note(seq=number, t=now, wall=now, level="info", text=f"no {number}" * 20))
+    time.sleep(0.0005)
+"""
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    tick = threading.Event()
+    while not what():
+        assert time.monotonic() < deadline, "it did not come to pass"
+        tick.wait(0.02)
+
+
+def records(path: Path) -> tuple[list[Told], list[Damage], bool]:
+    try:
+        with Recording(path) as recording:
+            items = [item for item in recording.items() if isinstance(item, Told)]
+            return items, recording.damage, recording.finished
+    except RecordingError:
+        # So early that it is no MCAP yet.
+        return [], [], False
+
+
+def flights(state: Path) -> list[Path]:
+    return sorted((state / "plegscope" / "flight").glob("*.mcap"))
+
+
+def demo(state: Path, *words: str) -> Command:
+    return Command(
+        "demo", "--port", "0", "--no-browser", *words, env=environment(XDG_STATE_HOME=str(state))
+    )
+
+
+def test_a_demo_that_was_killed_is_read_and_gives_the_same_records_again(tmp_path: Path) -> None:
+    running = demo(tmp_path, "--scenario", "storm")
+    try:
+        running.address()
+        wait_for(lambda: bool(flights(tmp_path)))
+        (path,) = flights(tmp_path)
+        wait_for(lambda: len(records(path)[0]) > 150)
+        running.process.send_signal(signal.SIGKILL)
+        running.ended()
+    finally:
+        running.close()
+    told, damage, finished = records(path)
+    assert not finished
+    assert all(one.offset + one.length == path.stat().st_size for one in damage)
+    numbers = [one.record.seq for one in told]
+    assert numbers == list(range(1, len(numbers) + 1))
+    same = compare([path])
+    assert (same.hole, same.differs) == (None, None)
+    assert same.records > 100
+    with Recording(path) as recording:
+        heard = [item for item in recording.items() if isinstance(item, Heard)]
+        assert recording.info is not None
+        assert recording.info.scenario == "storm"
+    assert all(one.raw for one in heard)
+
+
+def test_what_a_killed_demo_recorded_is_shown(tmp_path: Path) -> None:
+    running = demo(tmp_path)
+    try:
+        running.address()
+        wait_for(lambda: any(len(records(path)[0]) > 50 for path in flights(tmp_path)))
+        running.process.send_signal(signal.SIGKILL)
+        running.ended()
+    finally:
+        running.close()
+    (path,) = flights(tmp_path)
+    with command("replay", str(path), "--port", "0", "--no-browser") as shown:
+        address = shown.address()
+        base, _, token = address.partition("/?token=")
+        state = httpx.get(
+            f"{base.rstrip('/')}/api/v1/state",
+            headers={"Authorization": f"Bearer {token}"} if token else {},
+        ).json()
+    assert state["ended"] is True
+    assert state["simulated"] is True
+    assert state["recording"] is None
+    assert state["engine"]["pods"] > 0
+
+
+def test_the_state_and_the_metrics_tell_of_the_recorder(tmp_path: Path) -> None:
+    running = demo(tmp_path)
+    try:
+        base = running.address().rstrip("/")
+        wait_for(
+            lambda: httpx.get(f"{base}/api/v1/state").json()["recording"]["bytes_total"] > 9999
+        )
+        state = httpx.get(f"{base}/api/v1/state").json()["recording"]
+        assert state["well"]
+        assert state["file"] == str(flights(tmp_path)[0])
+        metrics = httpx.get(f"{base}/metrics").text
+        assert "plegscope_recorder_well 1" in metrics
+        assert "plegscope_recorder_lost_total 0" in metrics
+    finally:
+        running.close()
+    told, damage, finished = records(flights(tmp_path)[0])
+    assert (damage, finished) == ([], True)
+    assert told[-1].record.seq == len(told)
+
+
+def test_without_recording_nothing_is_left_behind(tmp_path: Path) -> None:
+    running = demo(tmp_path, "--no-record", "--duration", "1s")
+    assert running.ended() == 0
+    running.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_file_that_was_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "asked.mcap"
+    running = demo(tmp_path, "--record-to", str(path), "--duration", "2s")
+    assert running.ended() == 0
+    running.close()
+    assert [one.name for one in tmp_path.iterdir()] == ["asked.mcap"]
+    assert records(path)[2]
+    again = demo(tmp_path, "--record-to", str(path), "--duration", "2s")
+    assert again.ended() == 1
+    again.close()
+    assert "exists already. Remove it, or give another name" in again.err
+
+
+def test_record_watches_without_a_server(tmp_path: Path) -> None:
+    path = tmp_path / "node.mcap"
+    running = demo(tmp_path, "--no-record")
+    try:
+        endpoint = running.endpoint()
+        with command(
+            "record", "-o", str(path), "--runtime-endpoint", endpoint, "--duration", "3s",
+            env=environment(XDG_STATE_HOME=str(tmp_path / "none")),
+        ) as recording:  # fmt: skip
+            assert recording.ended() == 0
+            assert recording.out == ""
+    finally:
+        running.close()
+    told, damage, finished = records(path)
+    assert (damage, finished) == ([], True)
+    assert len(told) > 20
+    same = compare([path])
+    assert (same.hole, same.differs) == (None, None)
+    with command("record") as without:
+        assert without.ended() == 1
+        assert "-o: give the file to record into" in without.err
+
+
+def test_simulate_records_and_prints_the_same(tmp_path: Path) -> None:
+    words = ("simulate", "churn", "--duration", "20s", "--format", "jsonl")
+    with command(*words) as plain, command(
+        *words, "--record-to", str(tmp_path / "a.mcap")
+    ) as recorded:  # fmt: skip
+        assert (plain.ended(), recorded.ended()) == (0, 0)
+        assert plain.out == recorded.out
+    lines = [json.loads(line) for line in plain.out.splitlines()[:-1]]
+    assert [one.record.seq for one in records(tmp_path / "a.mcap")[0]] == [
+        line["seq"] for line in lines
+    ]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_killed_at_a_random_moment_all_but_the_last_flush_is_there(
+    seed: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.mcap"
+    child = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, env=environment()
+    )
+    try:
+        assert child.stdout is not None
+        child.stdout.readline()
+        # A random moment: when the file has a random size.
+        size = random.Random(seed).randrange(40_000)
+        wait_for(lambda: path.exists() and path.stat().st_size >= size)
+    finally:
+        killed = time.monotonic_ns()
+        child.kill()
+        child.communicate()
+    told, damage, finished = records(path)
+    assert not finished
+    assert len(damage) <= 1
+    numbers = [one.record.seq for one in told]
+    assert numbers == list(range(1, len(numbers) + 1))
+    if numbers:
+        # A quarter of a second, and as much again and more for a machine that is busy.
+        assert killed - told[-1].record.t < 2_000_000_000
