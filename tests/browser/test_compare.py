@@ -210,6 +210,23 @@ def test_a_click_on_a_mark_chooses_it_and_says_all_about_it(page: Page, server: 
     expect(page.locator("#chosen")).to_be_hidden()
 
 
+def test_a_run_is_opened_where_it_differs(page: Page, server: Command) -> None:
+    compared(page, server)
+    page.keyboard.press("d")
+    title = page.locator("#chosen-title").inner_text()
+    page.locator("#chosen-body a").first.click()
+    expect(page.locator("#drawer")).to_contain_text("Found by", timeout=PATIENT_MS)
+    pod = title.partition(":")[0].removeprefix("shop/")
+    expect(page.locator("#drawer")).to_contain_text(pod)
+
+
+def test_who_noticed_and_what_is_measured_is_said(page: Page, server: Command) -> None:
+    compared(page, server)
+    page.get_by_text("By who noticed").click()
+    expect(page.locator("#sources-body tr").first).to_have_text(re.compile("^kep.*ends.*hint"))
+    expect(page.locator(".measured")).to_contain_text("added up over all containers")
+
+
 def test_pan_zoom_and_the_strip_move_the_window(page: Page, server: Command) -> None:
     compared(page, server)
     box = page.locator("#plot").bounding_box()

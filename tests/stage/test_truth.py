@@ -159,3 +159,47 @@ def test_the_rows_above_the_lanes_are_told_too() -> None:
     truth, _ = played(ONE_POD)
     assert all(begin < end for begin, end in truth.relists)
     assert [state for _, state in truth.stream][:2] == ["connecting", "connected"]
+
+
+def test_what_only_the_last_look_found_has_no_record_in_the_run() -> None:
+    first = ends(played(ONE_POD, "generic")[0])[0]
+    assert first.known_t is not None
+    cut, _ = played(ONE_POD, "generic", time_s=(first.known_t + 10 * MS) / 1e9)
+    (only,) = ends(cut)
+    assert (only.t, only.fate, only.seq) == (first.t, "found", 0)
+    assert only.found_t is not None
+    assert only.found_t > cut.until_t
+    # Neither has the time after the end a place in the sums, or in the picture.
+    assert cut.wrong_ns == 10 * MS
+    assert all(begin < cut.until_t for begin, _ in cut.relists)
+    assert all(t < cut.until_t for t, _ in cut.stream)
+
+
+def test_an_end_that_is_told_of_before_it_has_come_is_wrong() -> None:
+    session = VirtualSession(parse(ONE_POD, "test"))
+    truth = Truth(session, seconds(3))
+    session.start()
+    session.run_until(seconds(2))
+    (one,) = session.world.everything()
+    told = Lifecycle(
+        t=session.clock.mono(),
+        wall=session.clock.wall(),
+        type="ContainerDied",
+        uid=one.config.labels["io.kubernetes.pod.uid"],
+        container_id=one.id,
+        container_name="web",
+        is_sandbox=False,
+        old_state="running",
+        new_state="exited",
+        relist=0,
+        source="evented_pleg",
+        delivery="sent",
+    )
+    for listener in session.listeners:
+        listener(told)
+    session.run_until(seconds(3))
+    session.settle()
+    (wrong,) = truth.told().wrongs
+    assert (wrong.kind, wrong.says, wrong.t) == ("told", "does not run", seconds(2))
+    assert session.ledger.ends(frozenset()).wrong == 1
+    session.stop()
