@@ -44,6 +44,11 @@ function fill(element, attributes, children) {
   return element;
 }
 
+/** Where a pod's name leads: to its story, if it is a pod of the node that the server watches. @param {string} uid */
+export function podPath(uid) {
+  return byId("main").dataset.stream ? `/pods/${encodeURIComponent(uid)}` : "#plot";
+}
+
 /** One of the sprite's glyphs. @param {string} name @param {string} [className] */
 export function glyph(name, className = "glyph") {
   return s("svg", { class: className, "aria-hidden": "true" }, s("use", { href: `#g-${name}` }));

@@ -5,7 +5,7 @@
  * @typedef {import("./store.js").Store} Store
  * @typedef {import("./chain.js").Chain} Chain
  */
-import { byId, glyph, h, parts } from "./dom.js";
+import { byId, glyph, h, parts, podPath } from "./dom.js";
 import { lateness } from "./stats.js";
 import { findGlyph, hops, verdict } from "./story.js";
 import { duration, exitMeaning, lateBy, timeOfDay } from "./words.js";
@@ -55,7 +55,7 @@ export class Drawer {
     const who = rec.is_sandbox ? "the sandbox" : rec.container_name ? `container ${rec.container_name}` : "";
     const restart = rec.kind === "lifecycle" && rec.attempt ? `restart ${rec.attempt}` : "";
     const name = lane
-      ? h("a", { href: `/pods/${encodeURIComponent(lane.uid)}`, "data-uid": lane.uid, "data-act": "pod" }, lane.label)
+      ? h("a", { href: podPath(lane.uid), "data-uid": lane.uid, "data-act": "pod" }, lane.label)
       : chain.relist?.scope === "global" ? `Global relist #${chain.relist.id}` : "Event stream";
     const key = (/** @type {string} */ act, /** @type {string} */ text, /** @type {string} */ label, /** @type {() => void} */ run) => {
       const button = h("button", { type: "button", class: "key-button", "aria-label": label, title: label, "data-act": act }, text);

@@ -25,7 +25,9 @@ export class Header {
     const [from, to] = view.window(page.frozenT() ?? now);
     byId("main").dataset.state = how.id;
     byId("main").dataset.link = page.source.link;
-    page.glance.update(how, now, { following: view.following, lookingBack: now - to, fresh: view.following || page.options.clock ? 0 : store.lastSeq - page.leftAt });
+    // A player stands still most of the time: what matters there is whether its cursor is in sight.
+    const here = view.following || (page.options.clock !== undefined && Math.abs(to - now) < view.span * 0.03);
+    page.glance.update(how, now, { following: here, lookingBack: now - to, fresh: here || page.options.clock ? 0 : store.lastSeq - page.leftAt });
     page.glance.heads(now);
     page.gauge.update(store.state, now, typical);
     page.distribution.update(store, now);

@@ -8,7 +8,7 @@
 import { lateness } from "./stats.js";
 import { findGlyph } from "./story.js";
 import { count, lateBy, splitName } from "./words.js";
-import { glyph, h } from "./dom.js";
+import { glyph, h, podPath } from "./dom.js";
 
 const SPARE = 200;
 
@@ -82,8 +82,7 @@ export class Labels {
     }
     element.className = `lane${row.tall ? " tall" : ""}${lane.goneT === null ? "" : " gone"}`;
     const [name, hash] = splitName(lane.label);
-    const path = `/pods/${encodeURIComponent(lane.uid)}`;
-    const link = h("a", { href: path, "data-uid": lane.uid, title: `${lane.namespace}/${lane.name}${lane.goneT === null ? "" : ", gone"}` }, name, hash ? h("span", { class: "hash" }, hash) : null);
+    const link = h("a", { href: podPath(lane.uid), "data-uid": lane.uid, title: `${lane.namespace}/${lane.name}${lane.goneT === null ? "" : ", gone"}` }, name, hash ? h("span", { class: "hash" }, hash) : null);
     element.replaceChildren(link);
     const death = lane.lastDeath;
     const late = death ? lateness(death.rec) : null;

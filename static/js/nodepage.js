@@ -13,7 +13,7 @@
  *
  * - `page.pointAt(seq)`: ring the mark of a record and bring it into sight; `null`: no ring.
  * - `page.select(seq)`: select a record: its chain is drawn and told in the drawer;
- *   `page.onSelect.push((seq) => …)`: be told of each change.
+ *   `page.onSelect.push((seq) => …)`: be told of each change. `page.onPod`: of a pod's name pressed.
  * - `player.seek(t)`, `player.step(±1)`, `player.play({ until })`, `player.pause()`: move the cursor.
  * - `player.onCursor.push((t, seq) => …)`: be told of each move; `player.records` has them all.
  *
@@ -87,6 +87,8 @@ export class NodePage {
     this.shownView = shown.view;
     /** Told after each change of the selection. @type {((seq: number|null) => void)[]} */
     this.onSelect = [];
+    /** Told when a pod's name is pressed on a page whose pods have no story. @type {((uid: string) => void)[]} */
+    this.onPod = [];
     this.lagging = 0;
     this.lost = 0;
     this.laggingUntil = 0;
@@ -338,6 +340,11 @@ export class NodePage {
   openPod(event) {
     const link = event.target instanceof Element ? event.target.closest("a[data-uid]") : null;
     const { htmx } = /** @type {any} */ (window);
+    if (link && !byId("main").dataset.stream) {
+      event.preventDefault();
+      for (const call of this.onPod) call(link.getAttribute("data-uid") ?? "");
+      return;
+    }
     if (!link || !htmx || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
     this.select(null);

@@ -16,7 +16,7 @@ import { count, duration } from "./words.js";
 
 /** A move is spoken when nothing else has been done for so long, ms: steps come in quick succession. */
 const SPEAK_AFTER = 500;
-const NO_POD = "Select a mark of a pod first; then its events can be stepped through.";
+const NO_POD = "Select a mark or press the name of a pod first; then its events can be stepped through.";
 
 /** How the player is, in a word or two. @param {Player} player */
 export function stateWord(player) {
@@ -52,7 +52,7 @@ export class PlayerBar {
   constructor(page, player) {
     this.page = page;
     this.player = player;
-    /** The pod whose events are stepped through: the one that was selected last. @type {string|null} */
+    /** The pod whose events are stepped through: that of what was selected last, or whose name was pressed. @type {string|null} */
     this.pod = null;
     this.scrubber = /** @type {HTMLInputElement} */ (byId("scrubber"));
     this.rate = /** @type {HTMLSelectElement} */ (byId("rate"));
@@ -75,7 +75,15 @@ export class PlayerBar {
       this.jump(byId("jump-to").value);
     });
     player.onCursor.push(() => this.#moved());
-    page.onSelect.push(() => this.#choosePod());
+    page.onSelect.push(() => {
+      this.pod = page.timeline.chain?.lane?.uid ?? this.pod;
+      this.#namePod();
+    });
+    page.onPod.push((uid) => {
+      this.pod = uid;
+      this.#namePod();
+      this.say(`p and P step through the events of ${byId("player-pod").textContent} now.`, true);
+    });
     player.onState.push(() => this.#changed());
     player.onLoad.push(() => this.#changed());
     this.#moved();
@@ -95,7 +103,6 @@ export class PlayerBar {
 
   /** @param {-1|1} direction */
   podEvent(direction) {
-    this.#choosePod();
     if (this.pod === null) this.say(NO_POD, true);
     else if (!this.player.stepPod(this.pod, direction)) this.say(direction > 0 ? "Nothing happens to this pod after this." : "Nothing happened to this pod before this.", true);
   }
@@ -116,12 +123,9 @@ export class PlayerBar {
     if (seen) setText(byId("player-what"), text);
   }
 
-  /** The pod of what is selected, or else the one that was. */
-  #choosePod() {
-    const lane = this.page.timeline.chain?.lane;
-    if (lane) this.pod = lane.uid;
+  #namePod() {
     const label = this.pod === null ? null : this.page.store.lanes.get(this.pod)?.label;
-    setText(byId("player-pod"), label ?? (this.pod === null ? "no pod selected" : "the pod that was selected"));
+    setText(byId("player-pod"), label ?? (this.pod === null ? "no pod selected" : "a pod that is not there yet"));
   }
 
   #moved() {
@@ -139,7 +143,7 @@ export class PlayerBar {
     const [from, to] = page.view.window(t);
     if (!page.view.following && (t < from || t > to)) page.view.follow();
     page.timeline.dirty = true;
-    this.#choosePod();
+    this.#namePod();
     this.#changed();
     if (!player.playing) {
       page.writeAddress();

@@ -156,7 +156,7 @@ def test_everything_goes_by_keyboard_and_is_told(page: Page, server: Command) ->
     assert page.evaluate("player.newest.kind") == "relist_finished"
     assert cursor(page)[0] > t
     page.keyboard.press("p")
-    expect(said).to_contain_text("Select a mark of a pod first")
+    expect(said).to_contain_text("press the name of a pod first")
     pod = page.evaluate("player.records.find((r) => r.kind === 'lifecycle' && !r.baseline).seq")
     page.evaluate("(seq) => { player.seekTo(seq); plegscope.select(seq); }", pod)
     uid = page.evaluate("player.newest.uid")
@@ -166,6 +166,12 @@ def test_everything_goes_by_keyboard_and_is_told(page: Page, server: Command) ->
     page.keyboard.press("P")
     assert page.evaluate("player.newest.uid") == uid
     assert cursor(page)[1] <= pod
+    name = page.locator("#labels a").first
+    name.focus()
+    page.keyboard.press("Enter")
+    expect(said).to_contain_text("p and P step through the events of")
+    page.keyboard.press("p")
+    assert page.evaluate("player.newest.uid") == name.get_attribute("data-uid")
     page.keyboard.press("Home")
     assert cursor(page)[0] == 0
     page.keyboard.press("End")
