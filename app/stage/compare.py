@@ -229,7 +229,8 @@ def _pressed(spec: RunSpec) -> str:
         return "nothing pressed"
     last = spec.presses[-1]
     more = f" and {len(spec.presses) - 1} before" if len(spec.presses) > 1 else ""
-    return f"{last.name} at {duration(last.t)}{more}"
+    target = f" {last.target}" if last.target else ""
+    return f"{last.name}{target} at {duration(last.t)}{more}"
 
 
 # Alignment

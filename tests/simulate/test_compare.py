@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -70,6 +73,18 @@ def test_everything_as_one_object(lossy: str, capsysbinary: pytest.CaptureFixtur
     assert [run.name for run in told.runs] == ["legacy", "kep"]
     assert told.against == 0
     assert out == printed(capsysbinary, lossy, "--profiles", "legacy,kep", "--format", "json")
+
+
+def test_the_same_bytes_in_every_process(lossy: str) -> None:
+    def bytes_of(hash_seed: str) -> bytes:
+        return subprocess.run(
+            [sys.executable, "-m", "app", "compare", lossy, "--format", "json"],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+
+    assert bytes_of("1") == bytes_of("2") != b""
 
 
 def test_another_seed_another_length_another_runtime(

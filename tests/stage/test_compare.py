@@ -227,6 +227,11 @@ def test_runs_are_named_by_what_tells_them_apart() -> None:
         "kep, break-stream at 12 s",
         "kep, lose-stops at 20 s and 1 before",
     ]
+    both = [spec("kep", Press(1_000 * MS, "kill-container", f"shop/web-{n}")) for n in (0, 1)]
+    assert [name.replace(NBSP, " ") for name in names(both)] == [
+        "kep, kill-container shop/web-0 at 1.0 s",
+        "kep, kill-container shop/web-1 at 1.0 s",
+    ]
     assert names((spec(), spec())) == ("kep, nothing pressed (1)", "kep, nothing pressed (2)")
     assert names((spec(), spec(runtime="crio"))) == (
         "kep, nothing pressed, own runtime",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterable
 from urllib.parse import parse_qsl, urlencode
 
@@ -120,6 +121,19 @@ def test_a_report_is_played_and_kept() -> None:
         assert spec_of(parse_qsl(run.query)).profile == run.profile
         assert run.drawn.pods
         assert run.drawn.relists
+
+
+def test_ten_minutes_under_three_profiles_are_there_in_seconds() -> None:
+    """Less than one on a core of its own; here a machine may be busy with other things."""
+    ten = "scenario=demo&duration=10m"
+    began = time.process_time()
+    played = [
+        play(spec_of(parse_qsl(f"{ten}&profile={name}")), load("demo"))
+        for name in ("kep", "generic", "legacy")
+    ]
+    told = msgspec.json.encode(report(played, 1))
+    assert time.process_time() - began < 5
+    assert len(told) < 1_000_000
 
 
 def test_a_report_is_the_same_each_time_byte_for_byte() -> None:
