@@ -1,7 +1,7 @@
 """Listings as keyframes and deltas: a quiet node lists the same rows again and again.
 
 Each row gets a place in a table when it is first listed, and a listing is told as places. A new
-table, a *keyframe*, begins every few seconds, so that a reader who comes late or has lost a piece
+table, a *keyframe*, begins now and then, so that a reader who comes late or has lost a piece
 does not wait long. Rows are told apart by identity, as the CRI boundary hands out the same object
 for an unchanged row; the reader does likewise, so that the engine takes the same short cuts.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from app.engine.inputs import Input, PodsListed
 from app.engine.model import CallCost, Observation
 
-KEYFRAME_NS = 5_000_000_000
+KEYFRAME_NS = 20_000_000_000
 """A listing this much later than the last keyframe is one."""
 
 MOST_PLACES = 50_000

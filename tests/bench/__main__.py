@@ -7,6 +7,7 @@
     e  the engine's step against parsing a listing
     f  virtual time against life, a stop event's step, memory per pod
     g  a run of ten minutes: played ahead, sent, stepped back in a browser
+    h  the recorder: an hour, beside SQLite and JSON lines, and what a step pays
 
 a, b and d need root on a Linux where the lab's containerd runs. All together take some minutes; a
 figure that misses its target does not change the exit code.
@@ -20,7 +21,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from tests.bench import cost, fanout, latency, playing, rounds, stepping, virtual
+from tests.bench import cost, fanout, latency, playing, recording, rounds, stepping, virtual
 from tests.bench.node import Node, say
 from tests.bench.report import Section, loads, machine, verdict
 from tests.lab.errors import LabError, LabUnavailable
@@ -33,6 +34,7 @@ MEASURES: dict[str, Callable[[Node], Section]] = {
     "e": lambda _node: stepping.measure(),
     "f": lambda _node: virtual.measure(),
     "g": lambda _node: playing.measure(),
+    "h": lambda _node: recording.measure(),
 }
 
 
