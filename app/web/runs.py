@@ -5,6 +5,7 @@ node's CPU with simulations; there these addresses say how to get one.
 """
 
 import asyncio
+import gzip
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, Protocol, TypeVar
 
@@ -220,12 +221,17 @@ def api(stage: StageLike) -> Part:
     @routes.get("/records", summary="A whole run", openapi_extra=_EXTRA)
     async def records(request: Request) -> Response:
         """Plays a scenario in virtual time, if that was not done before, and answers with all its
-        records, and what each of them changed in the header's state. The answer is always
-        compressed with gzip. A run follows from its parameters alone."""
+        records, and what each of them changed in the header's state. A run follows from its
+        parameters alone."""
         packed = await while_there(request, stage.records(pairs_of(request)))
         if packed is None:
             return Response(status_code=204)
-        return Response(packed, media_type="application/json", headers={"Content-Encoding": "gzip"})
+        headers = {"Vary": "Accept-Encoding"}
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            headers["Content-Encoding"] = "gzip"
+        else:
+            packed = await asyncio.to_thread(gzip.decompress, packed)
+        return Response(packed, media_type="application/json", headers=headers)
 
     @routes.get("/state", summary="A moment of a run", openapi_extra=_EXTRA)
     async def state(

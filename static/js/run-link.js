@@ -77,6 +77,11 @@ export function withPress(run, press) {
   return `${run}&press=${inSeconds(press.t)}!${press.name}${press.target ? `!${encodeURIComponent(press.target).replaceAll("%2F", "/")}` : ""}`;
 }
 
+/** The same under another profile. @param {string} run @param {string} profile */
+export function withProfile(run, profile) {
+  return run.replace(/(^|&)profile=[^&]*/, `$1profile=${encodeURIComponent(profile)}`);
+}
+
 /** The presses of a run, as they stand in its query. @param {string} run @returns {{t: number, name: string, target: string}[]} */
 export function pressesOf(run) {
   return new URLSearchParams(run).getAll("press").map((text) => {

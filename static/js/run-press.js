@@ -7,7 +7,7 @@
  * @typedef {import("./player.js").Player} Player
  */
 import { byId, h, setText } from "./dom.js";
-import { MOST_BRANCHES, branchName, compareLink, runTime, withPress, writeLink } from "./run-link.js";
+import { MOST_BRANCHES, branchName, compareLink, runTime, withPress, withProfile, writeLink } from "./run-link.js";
 
 /** The branches after leaving one for another, the newest first. @param {string[]} branches @param {string} left @param {string} opened */
 export function branchesAfter(branches, left, opened) {
@@ -112,6 +112,10 @@ export class Presses {
         remove));
     }
     byId("branch-list").replaceChildren(...items);
+    for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (this.list.querySelectorAll("[data-profile]"))) {
+      const run = withProfile(this.run, link.dataset.profile ?? "");
+      link.href = `/run?${writeLink(run, { t, seq: null, selected: null, branches: branchesAfter(this.branches, this.run, run) }, this.#page())}`;
+    }
   }
 
   /** @param {string} run */

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, expect
+from playwright.sync_api import Browser, Page, Playwright, Route, expect
 
 from tests.browser.chromium import chromium, keep, playwright
 from tests.browser.steps import BIG, STEPS, TIME_STEPS
@@ -287,6 +287,36 @@ def test_a_fault_pressed_in_the_past_opens_a_branch(page: Page, server: Command)
     page.get_by_role("button", name=re.compile("Remove")).click()
     expect(page.locator("#branch-list li")).to_have_count(1)
     expect(page.locator("#branches-count")).to_have_text("1")
+
+
+def test_the_same_history_under_another_profile(page: Page, server: Command) -> None:
+    go(page, server, "scenario=storm&t=33000000000&press=3s!break-stream")
+    page.keyboard.press("b")
+    page.get_by_role("link", name="legacy", exact=True).click()
+    page.wait_for_url(re.compile("profile=legacy"))
+    expect(page.locator("#player-what")).to_contain_text("Record", timeout=PATIENT_MS)
+    assert page.evaluate("plegscope.store.state.engine.profile") == "legacy"
+    assert cursor(page)[0] == 33 * S
+    page.keyboard.press("b")
+    expect(page.locator("#branch-list li").nth(1)).to_contain_text("profile kep")
+
+
+def test_how_far_it_is_played_is_said(page: Page, server: Command) -> None:
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/api/v1/run/records*", hold)
+    told = {"state": "playing", "t": 62 * S, "duration_ns": 120 * S, "ahead": 0}
+    page.route("**/api/v1/run/progress*", lambda route: route.fulfill(json=told))
+    page.goto(f"{server.address()}run?scenario=storm&t=1")
+    expect(page.locator("#player-what")).to_contain_text(
+        "Played ahead as far as 1 min 2.000 s of 2 min"
+    )
+    expect(page.locator("#play-state")).to_have_text("Loading")
+    waiting.pop().continue_()
+    expect(page.locator("#player-what")).to_contain_text("Record", timeout=PATIENT_MS)
 
 
 def test_a_press_on_a_pod_needs_the_pod(page: Page, server: Command) -> None:

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  MOST_BRANCHES, branchName, compareLink, inSeconds, pageQuery, parseTime, pressesOf, readPlace, runTime, withPress, writeLink,
+  MOST_BRANCHES, branchName, compareLink, inSeconds, pageQuery, parseTime, pressesOf, readPlace, runTime, withPress, withProfile, writeLink,
 } from "../../static/js/run-link.js";
 
 const RUN = "scenario=storm&seed=7&profile=kep&duration=120s";
@@ -63,6 +63,10 @@ test("a press stands in the query, its pod too", () => {
   assert.equal(pressed, `${RUN}&press=12.5s!kill-container!shop/web-1`);
   assert.deepEqual(pressesOf(pressed), [{ t: 12_500_000_000, name: "kill-container", target: "shop/web-1" }]);
   assert.deepEqual(pressesOf(withPress(RUN, { t: 1, name: "heal", target: "" })), [{ t: 1, name: "heal", target: "" }]);
+});
+
+test("the same under another profile", () => {
+  assert.equal(withProfile(RUN, "1.37"), "scenario=storm&seed=7&profile=1.37&duration=120s");
 });
 
 test("a branch is called after what tells it apart", () => {

@@ -63,6 +63,16 @@ async def test_a_whole_run_comes_compressed(client: httpx.AsyncClient) -> None:
     assert told.records
 
 
+async def test_who_cannot_unpack_gets_it_plain(client: httpx.AsyncClient) -> None:
+    packed = await client.get(f"/api/v1/run/records?{QUERY}")
+    plain = await client.get(
+        f"/api/v1/run/records?{QUERY}", headers={"Accept-Encoding": "identity"}
+    )
+    assert "content-encoding" not in plain.headers
+    assert plain.headers["vary"] == "Accept-Encoding"
+    assert plain.json() == packed.json()
+
+
 async def test_the_state_of_each_moment(client: httpx.AsyncClient) -> None:
     whole = (await client.get(f"/api/v1/run/records?{QUERY}")).json()
     last = whole["records"][-1]["seq"]
