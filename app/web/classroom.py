@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from app.errors import StageError
+from app.web.access import is_loopback
 from app.web.runs import StagePages, while_there
 
 CHANGES = ("/class",)
@@ -110,6 +111,12 @@ def students_address(request: Request, code: str) -> str:
     """What the teacher hands out: the address under which this page itself was reached."""
     host = request.headers.get("host", "")
     return f"{request.url.scheme}://{host}/class/{code}"
+
+
+def is_reachable(request: Request) -> bool:
+    """Whether others can reach the address under which this page was reached."""
+    name = (request.url.hostname or "").strip("[]")
+    return not is_loopback(name)
 
 
 def router(desk: Asking, room: ClassroomLike, rendered: StagePages) -> APIRouter:

@@ -22,7 +22,7 @@ from starlette.responses import RedirectResponse, Response
 from app.engine.profiles import PROFILES
 from app.errors import StageError, StageUnknown
 from app.web import classroom
-from app.web.classroom import ClassroomLike, students_address, tally_of
+from app.web.classroom import ClassroomLike, is_reachable, students_address, tally_of
 from app.web.compare import ComparingStage
 from app.web.part import Part
 from app.web.runs import StagePages, while_there
@@ -155,6 +155,7 @@ class _Pages:
             "asked": asked,
             "taken": taken,
             "students": None if taken is None else students_address(request, taken.code),
+            "reachable": is_reachable(request),
         }
         if titles[asked.step - 1][0] == "break":
             return await self._break(lesson, request, shared)

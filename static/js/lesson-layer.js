@@ -56,12 +56,12 @@ export class LessonLayer {
     this.key = "";
   }
 
-  /** Height of a pod's lane, or of the rows above. @param {string} uid */
-  #y(uid) {
+  /** Foot of a pod's lane; null: above all lanes. @param {string} uid */
+  #foot(uid) {
     const { timeline, lineup } = this.page;
     const row = uid ? lineup.rows.find((each) => each.lane?.uid === uid) : null;
-    if (!row) return timeline.heads.ruler + 2;
-    return timeline.top + row.y - timeline.scroller.scrollTop + row.h;
+    // What is about no pod stands in the ruler, so that it does not cover the rows it is about.
+    return row ? timeline.top + row.y - timeline.scroller.scrollTop + row.h : null;
   }
 
   /** @param {import("./lesson-place.js").Axis} axis */
@@ -70,15 +70,16 @@ export class LessonLayer {
     const lanes = new Map();
     for (const point of this.points) lanes.set(point.uid, [...(lanes.get(point.uid) ?? []), point]);
     return [...lanes].flatMap(([uid, points]) => {
-      const base = this.#y(uid);
+      const base = this.#foot(uid);
       return place(points.map(({ t, call }) => ({ t, text: call })), axis).filter((one) => !one.off).flatMap((one) => {
         const label = h("span", { class: "lesson-word" }, one.text);
         label.style.left = `${one.left}px`;
-        label.style.top = `${base + 4 + one.row * ROW}px`;
         const stem = h("i", { class: "lesson-stem" });
         stem.style.left = `${one.x}px`;
-        stem.style.top = `${base - 8}px`;
-        stem.style.height = `${14 + one.row * ROW}px`;
+        const { ruler, global } = this.page.timeline.heads;
+        label.style.top = `${(base === null ? 2 : base + 4) + one.row * ROW}px`;
+        stem.style.top = `${base === null ? 2 : base - 8}px`;
+        stem.style.height = `${base === null ? ruler + global - 2 : 14 + one.row * ROW}px`;
         return [stem, label];
       });
     });
@@ -92,11 +93,12 @@ export class LessonLayer {
     /** @type {HTMLElement[]} */
     const made = [];
     const line = (/** @type {number} */ t, /** @type {string} */ kind, /** @type {string} */ text, /** @type {number} */ row) => {
-      const x = xOf(axis, t);
-      if (x < -1 || x > axis.width + 1) return;
+      const there = xOf(axis, t);
+      const x = Math.max(0, Math.min(axis.width, there));
       const rule = h("i", { class: `lesson-line ${kind}` });
       rule.style.left = `${x}px`;
-      const label = h("span", { class: `lesson-flag ${kind}` }, text);
+      rule.hidden = x !== there;
+      const label = h("span", { class: `lesson-flag ${kind}` }, there < 0 ? `← ${text}` : there > axis.width ? `${text} →` : text);
       const right = x > axis.width * 0.7;
       if (right) label.style.right = `${axis.width - x + 4}px`;
       else label.style.left = `${x + 4}px`;

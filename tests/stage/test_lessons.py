@@ -208,7 +208,12 @@ def test_what_healthy_compares() -> None:
     assert isinstance(frozen, int)
     assert 180 * S < start < 181 * S
     assert frozen < 180.5 * S
-    assert told["ended-while-frozen"] == 0
+    assert told["starts-counted"] == 0
+    told = numbers("relist-loop", step_with("relist-loop", "gave-up-after"))
+    assert told["ended-while-frozen"] == 1
+    gave_up = told["gave-up-after"]
+    assert isinstance(gave_up, int)
+    assert 119 * S < gave_up < 121 * S
     said = text(lesson("relist-loop").view(10, Answer(show=True)).ask.outcome.say)  # type: ignore[union-attr]
     assert "pleg was last seen active 3m0" in said
     assert "threshold is 3m0s" in said

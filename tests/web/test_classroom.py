@@ -238,3 +238,11 @@ async def test_the_cookie_says_nothing_and_goes_nowhere_else(
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
     assert "set-cookie" not in (await student.get(f"/class/{code}", headers=HTML)).headers
+
+
+async def test_a_teacher_whose_address_nobody_reaches_is_told_so(
+    teacher: httpx.AsyncClient,
+) -> None:
+    _, key = await begin(teacher)
+    page = await teacher.get(f"/lessons/hint-lost?step=4&class={key}", headers=HTML)
+    assert "Only this machine reaches that address." in page.text
