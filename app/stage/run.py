@@ -16,7 +16,7 @@ from app.sim.virtual import VirtualSession
 from app.stage.spec import HEAL, Press, RunSpec
 from app.stage.truth import Moment, RunTruth, Truth
 
-MOST_RECORDS = 250_000
+MOST_RECORDS = 150_000
 """Records of a run; one that has more is too long to be stepped through."""
 
 MOST_WEIGHT = 256 * 1024 * 1024
@@ -36,7 +36,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     ``records`` are numbered from 1 without a hole, before the end of what was played; what the last
     look at the node brought afterwards is in ``summary`` only. ``truth``: what really happened,
     when it was found and by whom, and when the pod cache was wrong. ``faults``: in order of
-    ``seq``; before the first entry none is at work.
+    ``seq``; before the first entry none is at work. ``weight``: characters of text in the records.
     """
 
     spec: RunSpec
@@ -46,6 +46,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     summary: Summary
     truth: RunTruth
     faults: tuple[Faults, ...]
+    weight: int
 
     @property
     def detections(self) -> tuple[Moment, ...]:
@@ -124,6 +125,7 @@ def play(
         summary=summary,
         truth=truth.told(),
         faults=tuple(kept.faults),
+        weight=kept.weight,
     )
 
 
@@ -145,7 +147,7 @@ class _Kept:
 
     def __init__(self, duration_ns: int) -> None:
         self._duration_ns = duration_ns
-        self._weight = 0
+        self.weight = 0
         self.records: list[Record] = []
         self.faults: list[Faults] = []
 
@@ -162,8 +164,8 @@ class _Kept:
         # At the very end the node is held still for the last look, which is no part of the run.
         if record.t >= self._duration_ns:
             return
-        self._weight += weight(record)
-        if len(self.records) >= MOST_RECORDS or self._weight > MOST_WEIGHT:
+        self.weight += weight(record)
+        if len(self.records) >= MOST_RECORDS or self.weight > MOST_WEIGHT:
             raise StageError(
                 f"This run has more than {len(self.records):,} records, which is more than can be "
                 "stepped through. Give it a shorter `duration`."

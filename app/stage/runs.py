@@ -13,7 +13,6 @@ from functools import partial
 
 from app.errors import StageBusy
 from app.hub.runwire import RunProgress
-from app.journal.weight import weight
 from app.sim.scenario import Scenario
 from app.stage.run import Cancelled, Run, play
 from app.stage.spec import RunSpec
@@ -127,7 +126,7 @@ class Runs:
         self._keep(key, future.result())
 
     def _keep(self, key: str, run: Run) -> None:
-        weighs = sum(map(weight, run.records)) + RECORD * len(run.records)
+        weighs = run.weight + RECORD * len(run.records)
         self._kept[key] = (run, weighs)
         self._weight += weighs
         while self._weight > self._most_weight and len(self._kept) > 1:
