@@ -6,7 +6,16 @@ import msgspec
 
 from app.sim.button import Button, Made, Scene
 from app.sim.pods import KILLED, OOM_KILLED, Ending
-from app.sim.script import Action, DeletePod, EndContainer, FailProbe, ResizeInPlace, Step
+from app.sim.script import (
+    Action,
+    DeletePod,
+    EndContainer,
+    FailProbe,
+    ReplacePod,
+    ResizeInPlace,
+    Step,
+)
+from app.sim.workloads import new_uid, suffix
 
 MOST_CPU_MILLI = 1_000_000
 """As much as a scenario file may ask for: a thousand CPUs."""
@@ -55,7 +64,15 @@ def _resize(scene: Scene) -> Made:
 
 
 def _delete(scene: Scene) -> Made:
-    return _at_once(DeletePod(scene.pod.uid))
+    """The pod goes, and unless it is a job's, its controller puts another in its place."""
+    pod, rng = scene.pod, scene.rng
+    if "batch.kubernetes.io/job-name" in pod.labels:
+        return _at_once(DeletePod(pod.uid))
+    base, _, last = pod.name.rpartition("-")
+    # A StatefulSet's pods have numbers and keep them; others get a new name.
+    name = pod.name if not base or last.isdigit() else f"{base}-{suffix(rng)}"
+    other = msgspec.structs.replace(pod, uid=new_uid(rng), name=name)
+    return _at_once(ReplacePod(pod.uid, other))
 
 
 def _at_once(action: Action) -> Made:
@@ -97,7 +114,7 @@ def pod_buttons() -> tuple[Button, ...]:
             "delete-pod",
             "Delete the pod",
             "The pod is terminated with its grace period, and removed.",
-            "kubectl delete pod. Nothing puts this one back.",
+            "kubectl delete pod, or an eviction: its controller puts another pod in its place.",
             _delete,
         ),
     )

@@ -33,6 +33,14 @@ class DeletePod(Action, frozen=True, tag="delete"):
     uid: str
 
 
+class ReplacePod(Action, frozen=True, tag="replace"):
+    """The pod is deleted, and its controller puts ``pod`` in its place: at once, or, when it is to
+    have the same name, once the old one is gone."""
+
+    uid: str
+    pod: PodSpec
+
+
 class EndContainer(Action, frozen=True, tag="end"):
     """A container's process ends; nothing happens if it does not run then."""
 

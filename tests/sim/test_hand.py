@@ -136,7 +136,7 @@ def test_there_is_a_most_of_what_can_be_at_work(node: Node) -> None:
 
 
 def test_of_two_pods_of_a_name_the_newer_one_is_meant(node: Node) -> None:
-    node.hand.press("delete-pod", WEB)
+    node.workers.delete("uid-web")
     again = order("web")
     node.workers.add(type(again)(uid="uid-new", **{k: getattr(again, k) for k in NAMED}))
     node.run(0.05)

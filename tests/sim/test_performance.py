@@ -2,6 +2,7 @@
 
 from itertools import islice
 
+import msgspec
 import pytest
 
 from app.sim.agenda import Agenda, VirtualClock, play
@@ -15,6 +16,7 @@ from app.sim.script import (
     DeletePod,
     EndContainer,
     FailProbe,
+    ReplacePod,
     ResizeInPlace,
     Script,
 )
@@ -93,6 +95,55 @@ def test_every_kind_of_action_is_carried_out() -> None:
     assert states == {0: "Error", 1: ""}
     web = next(pod for pod in node.workers.pods if pod.name == "web")
     assert web.containers[0].resources == Resources(500, 256)
+
+
+def other(name: str, uid: str = "uid-other") -> PodSpec:
+    return msgspec.structs.replace(order(name), uid=uid)
+
+
+def test_a_pod_of_another_name_comes_at_once_in_the_place_of_one_that_goes() -> None:
+    node = VirtualNode(workloads=(Plan((order("web"),)),))
+    node.run(3)
+    node.performance.act(ReplacePod("uid-web", other("web-2")))
+    node.run(0.1)
+    assert {pod.name for pod in node.workers.pods} == {"web", "web-2"}
+    node.run(60)
+    assert {pod.name for pod in node.workers.pods} == {"web-2"}
+
+
+def test_a_pod_of_the_same_name_comes_when_the_old_one_is_gone() -> None:
+    node = VirtualNode(workloads=(Plan((order("web"),)),))
+    node.run(3)
+    node.performance.act(ReplacePod("uid-web", other("web")))
+    for _ in range(200):
+        node.run(0.1)
+        assert len(node.workers.pods) <= 1
+    assert [pod.uid for pod in node.workers.pods] == ["uid-other"]
+
+
+def test_what_the_script_has_in_store_befalls_the_pod_in_its_place() -> None:
+    later = (
+        (30 * SECOND, EndContainer("uid-web", "app", ERROR)),
+        (20 * SECOND, DeletePod("uid-web")),
+    )
+    node = VirtualNode(workloads=(Plan((order("web"),), later),))
+    node.run(3)
+    node.performance.act(ReplacePod("uid-web", other("web-2")))
+    node.run(1)
+    node.performance.act(ReplacePod("uid-other", other("web-3", "uid-third")))
+    node.run(30)
+    states = {one.config.attempt: one.reason for one in node.world.pod_containers("uid-third")}
+    assert states == {0: "Error", 1: ""}
+    node.run(60)
+    assert node.workers.pods == ()
+
+
+def test_one_that_the_script_deletes_before_it_comes_never_comes() -> None:
+    node = VirtualNode(workloads=(Plan((order("web"),), ((3 * SECOND, DeletePod("uid-web")),)),))
+    node.run(2.9)
+    node.performance.act(ReplacePod("uid-web", other("web")))
+    node.run(120)
+    assert node.workers.pods == ()
 
 
 def test_an_action_that_nobody_knows_is_a_mistake() -> None:

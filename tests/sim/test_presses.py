@@ -241,7 +241,9 @@ def resized(node: Node) -> bool:
 
 def deleted(node: Node) -> bool:
     node.press("delete-pod", WEB, 40)
-    return not node.world.pod_sandboxes("uid-web")
+    (again,) = [pod for pod in node.workers.pods if pod.name == "web"]
+    running = [one.state for one in node.world.pod_containers(again.uid)]
+    return not node.world.pod_sandboxes("uid-web") and running == ["running", "running"]
 
 
 def short(node: Node) -> bool:
