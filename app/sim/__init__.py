@@ -21,5 +21,6 @@ A scenario (``scenario.py``) is workloads, faults and numbers; ``scenarios/`` ho
 with plegscope, as TOML files that ``library.py`` reads.
 
 What is left out on purpose: images are always there, probes and init containers exist only as far
-as a workload asks for them, the kubelet's periodic resync of unchanged pods, volumes, resources.
+as a workload asks for them, the kubelet's periodic resync of unchanged pods, volumes, and what the
+runtime says of resources (a resize in place is known to the pod workers alone, see ``sizes.py``).
 """
