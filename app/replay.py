@@ -46,6 +46,9 @@ MOST_LINE = 1024 * 1024
 WHOLE = Limits(snapshot_records=MOST_SHOWN, snapshot_weight=32 * 1024 * 1024, snapshot_ns=10**18)
 """A recording is shown from its beginning; what a browser cannot be given at once is hatched."""
 
+MOST_TITLE = 200
+"""Characters of a recording's own title."""
+
 MOST_TOLD = 20
 """Damages of a recording that are told one by one."""
 
@@ -188,7 +191,7 @@ class RecordedSession:
     def __init__(self, path: Path, reading: Reading) -> None:
         self.id = secrets.token_hex(8)
         info = reading.info
-        title = path.name if info is None else f"{path.name}: {info.title}"
+        title = path.name if info is None else f"{path.name}: {info.title[:MOST_TITLE]}"
         simulated = info is not None and info.simulated
         self.subject = Subject(title, simulated, str(path), "the file that was given")
         self.calls = _NoCalls()

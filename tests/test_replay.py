@@ -11,11 +11,15 @@ import msgspec
 import pytest
 
 from app import replay
-from app.engine.records import Note, Record, RelistFinished
+from app.engine.records import Gap, Note, Record, RelistFinished
 from app.errors import RecordingError
-from app.replay import RecordedSession, read_journal
+from app.recording.format import Loss
+from app.recording.scribe import Scribe
+from app.recording.segment import Segment
+from app.replay import RecordedSession, read, read_journal
 from tests.commands import environment
 from tests.engine.director import play
+from tests.recording.recorded import info, record_scenario
 
 
 def journal(seed: int = 3) -> list[Record]:
@@ -146,3 +150,68 @@ def test_the_session_stands_still_at_the_last_record(tmp_path: Path) -> None:
     newest = [r.relist for r in relists if r.scope == "global"][-1]
     assert state.engine.last_global is not None
     assert state.engine.last_global.relist == newest
+
+
+def recording(path: Path, *, damage: int | None = None) -> Path:
+    record_scenario(path, "storm", seconds=60)
+    if damage is not None:
+        raw = bytearray(path.read_bytes())
+        raw[damage] ^= 0xFF
+        path.write_bytes(raw)
+    return path
+
+
+def test_a_recording_is_shown_as_its_journal(tmp_path: Path) -> None:
+    journal = record_scenario(tmp_path / "a.mcap", "storm", seconds=60)
+    reading = read(tmp_path / "a.mcap")
+    assert (reading.records, reading.warnings) == (journal, [])
+    session = RecordedSession(tmp_path / "a.mcap", reading)
+    session.play()
+    assert session.journal.last_seq == len(journal)
+    assert session.subject.simulated
+    assert session.subject.title == ("a.mcap: A hundred ends at once, seed 7, in virtual time")
+    assert session.state().ended
+
+
+def test_what_is_damaged_in_a_recording_is_told_with_its_place(tmp_path: Path) -> None:
+    path = recording(tmp_path / "a.mcap", damage=60_000)
+    reading = read(path)
+    (warning,) = reading.warnings
+    assert "a chunk is damaged and could not be read" in warning
+    session = RecordedSession(path, reading)
+    session.play()
+    last = session.journal.newest(1)[0]
+    assert isinstance(last, Note)
+    assert last.text == warning
+
+
+def test_what_the_recorder_lost_is_a_gap(tmp_path: Path) -> None:
+    scribe = Scribe(info(), lambda _part: Segment(tmp_path / "a.mcap"))
+    scribe.put_record(Note(seq=1, t=1, wall=1, level="info", text="a"), by_engine=False)
+    scribe.put_loss(Loss(t=9, wall=9, from_t=2, records=5, inputs=3, reason="the disk was slow"))
+    scribe.turn()
+    assert read(tmp_path / "a.mcap").records[1:] == [
+        Gap(t=9, wall=9, hop="journal", count=5, from_t=2,
+            reason="The recorder could not keep them: the disk was slow.")
+    ]  # fmt: skip
+
+
+def test_of_a_huge_recording_the_newest_records_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay, "MOST_RECORDS", 10)
+    journal = record_scenario(tmp_path / "a.mcap", "storm", seconds=10)
+    assert read(tmp_path / "a.mcap").records == journal[-10:]
+
+
+def test_a_recording_without_records_is_refused(tmp_path: Path) -> None:
+    scribe = Scribe(info(), lambda _part: Segment(tmp_path / "a.mcap"))
+    scribe.put_event(1, 1, b"raw")
+    scribe.turn()
+    with pytest.raises(RecordingError, match="holds no record: it is empty"):
+        read(tmp_path / "a.mcap")
+
+
+def test_reading_a_recording_ends_when_plegscope_does(tmp_path: Path) -> None:
+    path = recording(tmp_path / "a.mcap")
+    assert read(path, lambda: True).records == []

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
+from tests.commands import STATE
 from tests.lab import proc
 from tests.lab.pods import wait_for
 
@@ -21,6 +22,7 @@ PATIENCE_S = 30.0
 
 # Nothing of the machine's own configuration may decide which runtime a test watches.
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("CONTAINER_")}
+ENVIRONMENT["XDG_STATE_HOME"] = STATE
 
 
 Listed = Callable[[], dict[str, str]]

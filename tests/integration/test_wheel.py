@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hatch_build import ASSETS
 
+from tests.commands import STATE
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -17,7 +19,7 @@ def run(*command: str | Path, cwd: Path, path: str = os.environ["PATH"]) -> str:
     done = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
-        env={**os.environ, "PATH": path},
+        env={**os.environ, "PATH": path, "XDG_STATE_HOME": STATE},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
