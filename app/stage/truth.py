@@ -6,11 +6,12 @@ runtime knew it, from the records when it was found, by whom, and what the pod c
 
 **A wrong cache**, precisely: the pod cache is wrong about a container while exactly one of the two
 says that it runs: the cache's entry of its pod (which runs none when there is no entry), and the
-runtime, as it would answer at that very moment. What the runtime does not know itself, no PLEG can;
-so the time from a process's end to the runtime's own knowledge of it is not counted here, but it is
-part of a detection's latency. The sum is over containers and time (container nanoseconds), from the
-end of the first global relist that came back (before it the cache must be empty) to the end of what
-was played.
+runtime, as it would answer at that very moment. An entry with an error instead of a status (its
+inspection failed) says nothing of any container, so what was said before still stands. What the
+runtime does not know itself, no PLEG can; so the time from a process's end to the runtime's own
+knowledge of it is not counted here, but it is part of a detection's latency. The sum is over
+containers and time (container nanoseconds), from the end of the first global relist that came back
+(before it the cache must be empty) to the end of what was played.
 
 **Overwritten**: a write that made the cache wrong about a container it was right about. A relist
 cannot do that, as it writes what the runtime has just answered; an event that is believed can.
@@ -254,9 +255,8 @@ class Truth:
     def _on_record(self, record: Record) -> None:
         self._seq += 1
         match record:
-            case PodCached():
+            case PodCached(error=""):
                 runs = {one.id for one in record.containers if one.runtime_state == "running"}
-                # A failed inspection leaves an entry that says nothing of any container.
                 self._cache(record.uid, runs, record.t)
             case PodUncached():
                 self._cache(record.uid, set(), record.t)

@@ -10,7 +10,7 @@ from app.sim.library import parse
 from app.sim.units import seconds
 from app.sim.virtual import VirtualSession
 from app.stage.truth import Truth
-from tests.stage.watched import LOST, OLDER_WINS, ONE_POD, ends, played
+from tests.stage.watched import BLIND_INSPECTIONS, LOST, OLDER_WINS, ONE_POD, ends, played
 
 MS = 1_000_000
 PROFILES = ("kep", "generic", "polling", "1.37", "legacy")
@@ -120,7 +120,7 @@ def test_an_older_state_that_is_believed_makes_the_cache_wrong() -> None:
 
 
 @pytest.mark.parametrize("profile", ["kep", "generic", "polling", "1.37"])
-@pytest.mark.parametrize("text", [ONE_POD, ONE_POD + LOST, OLDER_WINS])
+@pytest.mark.parametrize("text", [ONE_POD, ONE_POD + LOST, BLIND_INSPECTIONS, OLDER_WINS])
 def test_a_relist_never_makes_the_cache_wrong(profile: str, text: str) -> None:
     truth, _ = played(text, profile)
     assert truth.wrongs == ()

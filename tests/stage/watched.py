@@ -28,6 +28,24 @@ events = ["stopped"]
 share = 1.0
 """
 
+BLIND_INSPECTIONS = """
+title = "A pod of two containers that cannot be inspected"
+shows = "An entry with an error says nothing of the container that runs on."
+
+[[workload]]
+kind = "replicas"
+name = "pair"
+namespace = "shop"
+container = [{ name = "one" }, { name = "other" }]
+end_all = [{ at = "4s", container = "one" }]
+
+[[fault]]
+kind = "inspections-fail"
+at = "3s"
+for = "15s"
+share = 1.0
+"""
+
 OLDER_WINS = """
 title = "A start event that comes after the stop and claims to be newer"
 shows = "An older state overwrites a newer one."
