@@ -128,6 +128,15 @@ async def test_a_call_that_is_not_answered_ends_at_its_deadline(
     assert costs[0].duration_ns >= 50_000_000
 
 
+async def test_under_a_fast_clock_a_call_is_given_up_sooner(runtime: FakeRuntime) -> None:
+    runtime.answers["ListContainers"] = Gate()
+    client = CriClient(runtime.address, RealClock(20), Deadlines(call=4.0))
+    async with asyncio.timeout(30), client:
+        # The message tells the session's time, which is what people see everywhere.
+        with pytest.raises(CallFailed, match=r"was not answered within 4 s"):
+            await client.list_containers()
+
+
 async def test_the_stream_does_not_count_as_a_waiting_call(
     client: CriClient, runtime: FakeRuntime
 ) -> None:

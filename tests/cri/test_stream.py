@@ -88,6 +88,23 @@ async def test_on_a_quiet_node_the_grace_time_does(
     assert inputs.kinds() == ["StreamOpened", "StreamLive", "StreamEvent"]
 
 
+async def test_under_a_fast_clock_its_times_are_the_sessions(
+    runtime: FakeRuntime, inputs: Inputs
+) -> None:
+    """60 s of deadline and 4 s of grace are 3 s and 0.2 s of real time."""
+    clock = RealClock(20)
+    timing = StreamTiming(deadline=60.0, renew_before=4.0, grace=4.0)
+    async with (
+        CriClient(runtime.address, clock) as client,
+        kept(StreamKeeper(client, clock, timing), inputs),
+    ):
+        subscriber = await runtime.subscriber(0)
+        assert subscriber.deadline_s is not None
+        assert subscriber.deadline_s < 3.5
+        live = await inputs.next(StreamLive)
+        assert live.t - inputs.of(StreamOpened)[0].t >= 4_000_000_000
+
+
 # Ends
 
 
