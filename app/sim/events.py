@@ -1,13 +1,8 @@
-"""The event stream over gRPC: from the runtime to its subscribers, as the runtime's rules say.
+"""The event stream over gRPC: open streams, and what waits for their clients.
 
-Who gets an event is decided in ``audience.py``. Here is what a subscriber that does not read brings
-about: its slots fill up, then events wait in the runtime's channel. containerd 2.x drops nothing
-and lets its calls wait instead (``stalled``): CreateContainer and RunPodSandbox hang for the whole
-node, and no other subscriber gets anything, until the slow one reads or leaves. containerd 1.7 and
-CRI-O drop events once the channel is full, and no call waits.
-
-What was kept while nobody was subscribed goes to the next subscriber at once, as a burst of old
-events that a client must not mistake for news.
+Who gets an event, what waits and what hangs when a client does not read is decided in
+``audience.py`` and ``channel.py``. What was kept while nobody was subscribed goes to the next
+subscriber at once, as a burst of old events that a client must not mistake for news.
 """
 
 import asyncio
@@ -20,8 +15,9 @@ import grpc
 import msgspec
 
 from app.clock import Clock
-from app.sim.audience import Audience
+from app.sim.agenda import Agenda, Signal
 from app.sim.chance import generator
+from app.sim.channel import Channel, Listener
 from app.sim.flavour import RuntimeRules
 from app.sim.flavours import CONTAINERD_2
 from app.sim.messages import event_message
@@ -29,10 +25,6 @@ from app.sim.objects import RuntimeEvent
 
 BUFFER = 1000
 """Messages kept for one subscriber, however they came; beyond that its stream ends."""
-
-LONGEST_WAIT = 10_000
-"""Events that wait while the runtime's calls do, before further ones are dropped: a bound of ours,
-for what happens on a node while it is stalled."""
 
 GONE = "Socket closed"
 """What a client is told by a stream that ends with the runtime."""
@@ -181,13 +173,10 @@ class EventHub:
         self.rules = rules
         self._clock = clock
         self._buffer = buffer
-        self._audience: Audience[Subscriber] = Audience(rules, generator(seed, "event audience"))
-        self._waiting: deque[RuntimeEvent] = deque()
-        """The runtime's channel: events that no subscriber has room for."""
+        self._channel: Channel[Subscriber | Listener] = Channel(
+            rules, generator(seed, "event audience"), self._send, self._has_room
+        )
         self._subscribers: list[Subscriber] = []
-        self._calls: list[Callable[[], object]] = []
-        self.dropped = 0
-        """Events that were given up because the channel was full."""
         self.way: Way = StraightWay()
 
     @property
@@ -198,7 +187,12 @@ class EventHub:
     @property
     def stalled(self) -> bool:
         """Whether calls that tell events hang, because a subscriber does not read."""
-        return self.rules.channel is None and bool(self._waiting)
+        return self._channel.stalled
+
+    @property
+    def dropped(self) -> int:
+        """How many events were given up because too many waited."""
+        return self._channel.dropped
 
     @property
     def gone(self) -> StreamEnd:
@@ -211,27 +205,20 @@ class EventHub:
         """Return when a call that told an event may be answered."""
         while self.stalled:
             moved = asyncio.Event()
-            self.once_moved(moved.set)
+            self._channel.once_moved(moved.set)
             await moved.wait()
 
-    def once_moved(self, call: Callable[[], object]) -> None:
-        """Call once, when what waits in the channel could be sent."""
-        self._calls.append(call)
+    def stall(self, agenda: Agenda) -> Signal | None:
+        """The same for calls that wait by the agenda: what they have to wait for, if they have."""
+        return self._channel.stall(agenda)
 
     def publish(self, event: RuntimeEvent) -> None:
         """Hand an event to whoever is to get it, or keep it for whoever comes."""
-        channel = LONGEST_WAIT if self.rules.channel is None else self.rules.channel
-        if len(self._waiting) >= channel:
-            self.dropped += 1
-            return
-        self._waiting.append(event)
-        self._pump()
+        self._channel.publish(event)
 
     def forget(self) -> None:
         """The runtime ends: what was kept for whoever comes is lost, and who was there unknown."""
-        self._waiting.clear()
-        self._audience.restart()
-        self._tell_moved()
+        self._channel.restart()
 
     def end_all(self, end: StreamEnd) -> None:
         """All streams end now."""
@@ -244,43 +231,43 @@ class EventHub:
         """An open stream, for as long as the context lasts."""
         subscriber = Subscriber(self._buffer, self._changed)
         self.way.opened(subscriber)
-        for event in self._audience.join(subscriber, self._clock.wall()):
-            if self.rules.stream == "each":
-                self.way.send(event, (subscriber,), old=True)
-            else:
-                # It never left the channel.
-                self._waiting.append(event)
+        for event in self._channel.join(subscriber, self._clock.wall()):
+            self.way.send(event, (subscriber,), old=True)
         self._subscribers.append(subscriber)
-        self._pump()
+        self._channel.pump()
         try:
             yield subscriber
         finally:
             self._subscribers.remove(subscriber)
             self.way.left(subscriber)
-            self._audience.leave(subscriber, noticed=subscriber.ended)
-            self._pump()
+            self._channel.leave(subscriber, noticed=subscriber.ended)
+
+    def attend(self, listener: Listener) -> None:
+        """Somebody else subscribes, in this process."""
+        for _ in self._channel.join(listener, self._clock.wall()):
+            listener.take()
+        self._channel.pump()
+
+    def dismiss(self, listener: Listener) -> None:
+        """Somebody else leaves."""
+        self._channel.leave(listener, noticed=False)
 
     def _changed(self, subscriber: Subscriber) -> None:
         """A subscriber has taken a message, or its stream was ended."""
         if subscriber.ended:
-            self._audience.leave(subscriber, noticed=True)
-        self._pump()
+            self._channel.leave(subscriber, noticed=True)
+        else:
+            self._channel.pump()
 
-    def _pump(self) -> None:
-        """Send what can be sent."""
-        while self._waiting:
-            to = self._audience.hand(self._waiting[0], self._has_room)
-            if to is None:
-                return
-            event = self._waiting.popleft()
-            if to:
-                self.way.send(event, to, old=False)
-        self._tell_moved()
+    def _send(self, event: RuntimeEvent, to: tuple[Subscriber | Listener, ...]) -> None:
+        streams = [one for one in to if isinstance(one, Subscriber)]
+        if streams:
+            self.way.send(event, streams, old=False)
+        for one in to:
+            if isinstance(one, Listener):
+                one.take()
 
-    def _tell_moved(self) -> None:
-        calls, self._calls = self._calls, []
-        for call in calls:
-            call()
-
-    def _has_room(self, subscriber: Subscriber) -> bool:
-        return subscriber.waiting < self.rules.slots
+    def _has_room(self, one: Subscriber | Listener) -> bool:
+        if isinstance(one, Listener):
+            return one.has_room
+        return one.waiting < self.rules.slots

@@ -132,6 +132,19 @@ class StreamDelayed(Fault, frozen=True, kw_only=True, tag="stream-delayed"):
 # ----------------------------------------------------------------------------- single events
 
 
+class OtherSubscriber(Fault, frozen=True, kw_only=True, tag="other-subscriber"):
+    """Somebody else subscribes as well. One that does not read (``reads = false``) takes a few
+    hundred events, and then none. When it leaves, containerd sends it an event or two more."""
+
+    family: ClassVar[Family] = "stream"
+    imitates: ClassVar[str] = (
+        "A dashboard or an agent on the runtime's socket: on containerd 1.7 it takes every other "
+        "event away; on 2.x one that does not read stalls the node."
+    )
+
+    reads: bool = True
+
+
 class EventsLost(EventFault, frozen=True, kw_only=True, tag="events-lost"):
     """These events never come."""
 
@@ -333,6 +346,7 @@ AnyFault = (
     | StreamEnds
     | StreamSilent
     | StreamDelayed
+    | OtherSubscriber
     | EventsLost
     | EventsDoubled
     | EventsRepeated

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 from app.clock import Clock
 from app.engine.inputs import Input
 from app.engine.records import Record
-from app.sim.agenda import Agenda, Signal
+from app.sim.agenda import Agenda
 from app.sim.changes import Changes
 from app.sim.events import EventHub
 from app.sim.faultplan import ActiveFault, FaultPlan, in_words
@@ -24,6 +24,7 @@ from app.sim.hand import Hand
 from app.sim.livecalls import CallFaults
 from app.sim.livestream import ShapedWay
 from app.sim.nodefaults import NodeFaults
+from app.sim.others import OtherSubscribers
 from app.sim.performance import Performance
 from app.sim.scenario import Scenario
 from app.sim.script import Script
@@ -126,7 +127,10 @@ class SimNode:
         """Presses on this node, from the task that ``run`` runs in."""
         self._hub.way = ShapedWay(self._agenda, self.plan, self._hub)
         faults = CallFaults(self._agenda, self.world, self.plan, runtime)
-        runtime.stall = self._stall
+        runtime.stall = partial(self._hub.stall, self._agenda)
+        OtherSubscribers(
+            self.plan, scenario.rules.slots, join=self._hub.attend, leave=self._hub.dismiss
+        )
         changes = Changes(
             self._agenda,
             self.world,
@@ -199,14 +203,6 @@ class SimNode:
             elif runtime.state != "down" and not server.listening:
                 await server.start(socket_path)
             await changed.wait()
-
-    def _stall(self) -> Signal | None:
-        """What calls of the kubelet wait for while a subscriber does not read."""
-        if not self._hub.stalled:
-            return None
-        moved = self._agenda.signal()
-        self._hub.once_moved(moved.fire)
-        return moved
 
     def _end(self) -> None:
         """The scenario has been played."""

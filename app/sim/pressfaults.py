@@ -20,6 +20,7 @@ from app.sim.faults import (
     ListsFail,
     ListsHang,
     ListsSlow,
+    OtherSubscriber,
     RuntimeFreezes,
     RuntimeRestarts,
     ShortLivedPods,
@@ -116,6 +117,30 @@ def stream_buttons() -> tuple[Button, ...]:
             seconds(20),
             "Every event comes 0.5 to 2 s late, in order.",
             lambda _scene, lasts: StreamDelayed(at=NOW, lasts=lasts, by=(millis(500), seconds(2))),
+            group="stream",
+        ),
+        _fault(
+            "add-subscriber",
+            "Add a subscriber",
+            seconds(30),
+            "Another client listens to the stream as well, and reads what it gets.",
+            lambda _scene, lasts: OtherSubscriber(at=NOW, lasts=lasts),
+            imitates=(
+                "A dashboard or an agent on the runtime's socket: on containerd 1.7 it takes every "
+                "other event away, elsewhere it costs nothing."
+            ),
+            group="stream",
+        ),
+        _fault(
+            "stop-reading",
+            "Add one that does not read",
+            seconds(60),
+            "Another client opens the stream and never reads: after some 300 events it is full.",
+            lambda _scene, lasts: OtherSubscriber(at=NOW, lasts=lasts, reads=False),
+            imitates=(
+                "A client under SIGSTOP (Ctrl-Z): on containerd 2.x CreateContainer and "
+                "RunPodSandbox hang for the whole node, and nobody gets events, while lists answer."
+            ),
             group="stream",
         ),
     )

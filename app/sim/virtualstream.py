@@ -2,7 +2,7 @@
 
 What a real stream and its keeper do, in virtual time: a stream counts as live with its first event
 or after a grace time; what is told while nobody is subscribed is kept for the next subscriber as
-the runtime's rules say (``audience.py``); what is under way when a stream breaks is lost. The
+the runtime's rules say (``channel.py``); what is under way when a stream breaks is lost. The
 plan's faults act on streams and on single events.
 """
 
@@ -15,14 +15,15 @@ import msgspec
 from app.engine.inputs import EndCode, Input, StreamEnded, StreamEvent, StreamLive, StreamOpened
 from app.engine.model import ContainerEvent
 from app.sim.agenda import Agenda
-from app.sim.audience import Audience
 from app.sim.availability import DOWN, Availability
 from app.sim.chance import generator
+from app.sim.channel import Channel, Listener
 from app.sim.faultplan import ActiveFault, FaultPlan
 from app.sim.faults import RuntimeRestarts, StreamEnds, StreamRefused, StreamSilent
 from app.sim.flavour import RuntimeRules
 from app.sim.latency import Draw, Latencies
 from app.sim.objects import RuntimeEvent
+from app.sim.others import OtherSubscribers
 from app.sim.passage import BROKEN, CLOSED, REFUSED, Passage, passage
 from app.sim.rows import container_event
 
@@ -71,9 +72,13 @@ class VirtualStream:
         self._rules = rules
         self._draw = Draw(generator(seed, "stream latency"))
         self._now: _Subscription | None = None
-        self._audience: Audience[_Subscription] = Audience(rules, generator(seed, "event audience"))
+        self._channel: Channel[_Subscription | Listener] = Channel(
+            rules, generator(seed, "event audience"), self._send, _has_room
+        )
+        availability.stall = partial(self._channel.stall, agenda)
         plan.on_begin.append(self._fault_begins)
         plan.on_end.append(self._fault_ends)
+        OtherSubscribers(plan, rules.slots, join=self._attend, leave=self._dismiss)
 
     # Subscribing
 
@@ -86,7 +91,7 @@ class VirtualStream:
     def close(self) -> None:
         """Leave the stream; nothing more comes."""
         if self._now is not None:
-            self._audience.leave(self._now, noticed=False)
+            self._channel.leave(self._now, noticed=False)
             self._now = None
 
     def _answer(self, sub: _Subscription) -> None:
@@ -111,8 +116,9 @@ class VirtualStream:
         self._agenda.after(self._latencies.grace, lambda: self._works(sub))
         for ending in self._plan.at_work(StreamEnds):
             self._agenda.after(ending.fault.after, partial(self._end_one, sub, ending))
-        for told in self._audience.join(sub, wall):
+        for told in self._channel.join(sub, wall):
             self._pass_damaged(sub, told)
+        self._channel.pump()
 
     def _refuse(self, refused: StreamRefused) -> None:
         if refused.answer == "unimplemented":
@@ -136,7 +142,7 @@ class VirtualStream:
         sub, self._now = self._now, None
         if sub is None:
             return
-        self._audience.leave(sub, noticed=True)
+        self._channel.leave(sub, noticed=True)
         if code == "eof" and not sub.live:
             code = "immediate_eof"
         t, wall = self._time()
@@ -146,11 +152,24 @@ class VirtualStream:
 
     def publish(self, told: RuntimeEvent) -> None:
         """The runtime tells of something."""
-        for sub in self._audience.hand(told) or ():
-            if self._plan.quiet:
+        self._channel.publish(told)
+
+    def _send(self, told: RuntimeEvent, to: tuple[_Subscription | Listener, ...]) -> None:
+        for sub in to:
+            if isinstance(sub, Listener):
+                sub.take()
+            elif self._plan.quiet:
                 self._pass(sub, container_event(told, payload=self._payload), 0)
             else:
                 self._pass_damaged(sub, told)
+
+    def _attend(self, listener: Listener) -> None:
+        for _ in self._channel.join(listener, self._agenda.clock.wall()):
+            listener.take()
+        self._channel.pump()
+
+    def _dismiss(self, listener: Listener) -> None:
+        self._channel.leave(listener, noticed=False)
 
     def _pass(self, sub: _Subscription, event: ContainerEvent, later_ns: int) -> None:
         """Send an event behind those that were sent before it."""
@@ -185,7 +204,7 @@ class VirtualStream:
     def _fault_begins(self, active: ActiveFault[Any]) -> None:
         fault, sub = active.fault, self._now
         if isinstance(fault, RuntimeRestarts):
-            self._audience.restart()
+            self._channel.restart()
         if sub is None or not sub.opened:
             return
         if isinstance(fault, StreamRefused):
@@ -217,6 +236,11 @@ class VirtualStream:
     def _time(self) -> tuple[int, int]:
         clock = self._agenda.clock
         return clock.mono(), clock.wall()
+
+
+def _has_room(one: _Subscription | Listener) -> bool:
+    """Our own subscription is always read."""
+    return not isinstance(one, Listener) or one.has_room
 
 
 def _shaped(event: ContainerEvent, way: Passage) -> ContainerEvent:

@@ -10,6 +10,7 @@ import pytest
 
 from app.cri.pb import cri_pb2 as pb
 from app.sim.agenda import VirtualClock
+from app.sim.channel import WINDOW, Listener
 from app.sim.events import EventHub, OverrunError, StreamEnd, StreamEndedError, Subscriber
 from app.sim.flavour import Backlog, RuntimeRules
 from app.sim.flavours import CONTAINERD_1_6, CONTAINERD_1_7, CONTAINERD_2, CRI_O
@@ -195,6 +196,27 @@ async def test_on_containerd_1_7_who_does_not_read_keeps_what_it_was_given(
             if number:
                 assert await heard(quick, 1) == [str(number)]
         assert not await is_held_up(hub)
+
+
+async def test_a_listener_in_this_process_is_a_subscriber_like_any_other(
+    hub: EventHub, clock: VirtualClock
+) -> None:
+    tell(hub, clock, "kept")
+    taken: list[str] = []
+    deaf = Listener(reads=False, slots=100, on_take=lambda: taken.append("one"))
+    hub.attend(deaf)
+    assert taken == ["one"]
+    with hub.subscribe() as subscriber:
+        assert await is_silent(subscriber)
+        for number in range(400):
+            tell(hub, clock, str(number))
+            if not hub.stalled:
+                await heard(subscriber, 1)
+        assert await is_held_up(hub)
+        assert len(taken) == 100 + WINDOW
+        hub.dismiss(deaf)
+        assert await heard(subscriber, 1) == [str(100 + WINDOW - 1)]
+        assert not hub.stalled
 
 
 # -------------------------------------------------------------- what differs by runtime

@@ -227,7 +227,7 @@ async def test_who_does_not_read_keeps_the_kubelet_from_making_pods(path: Path) 
             run.relist(new.uid)
             await run.until(lambda: bool(world.pod_sandboxes(new.uid)))
             # RunPodSandbox does not come back: the kubelet waits.
-            await run.until(lambda: hub._calls != [])
+            await run.until(lambda: hub._channel._calls != [])
             assert world.pod_containers(new.uid) == []
             while not world.pod_containers(new.uid):
                 await slow.take()

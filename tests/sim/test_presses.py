@@ -18,8 +18,11 @@ from app.engine.records import (
 )
 from app.engine.settings import EngineSettings
 from app.sim.button import GROUPS, Button, Group
+from app.sim.channel import WINDOW
 from app.sim.faults import AnyFault
+from app.sim.flavours import CONTAINERD_2
 from app.sim.hand import Hand
+from app.sim.objects import RuntimeEvent
 from app.sim.presses import BY_NAME, LONGEST, NAME, PALETTE
 from app.sim.units import seconds
 from tests.sim.orders import order, runs_on
@@ -115,6 +118,24 @@ def delayed(node: Node) -> bool:
     node.run(5)
     (stop,) = node.stops()
     return 500_000_000 <= (stop.latency_ns or 0) <= 2_010_000_000
+
+
+def shared(node: Node) -> bool:
+    node.press("add-subscriber")
+    node.kill()
+    return len(node.stops()) == 1 and node.plan.tallies()[-1].hits >= 3
+
+
+def unread(node: Node) -> bool:
+    """On containerd 2: what it takes is taken, and then nobody gets anything until it leaves."""
+    node.press("stop-reading")
+    box = node.world.pod_sandboxes("uid-db")[0]
+    for _ in range(WINDOW + CONTAINERD_2.slots):
+        node.runtime.stream.publish(RuntimeEvent("created", box.id, node.clock.wall(), box))
+    node.kill(WEB)
+    before, found = node.stops(), node.found()
+    node.run(70)
+    return not before and found[0].source == "global" and len(node.stops()) == 1
 
 
 def lost(node: Node) -> bool:
@@ -295,6 +316,8 @@ EFFECTS: dict[str, Callable[[Node], bool]] = {
     "silence-stream": silent,
     "hold-stream": held_back,
     "delay-stream": delayed,
+    "add-subscriber": shared,
+    "stop-reading": unread,
     "lose-events": lost,
     "lose-stops": stops_lost,
     "double-events": doubled,

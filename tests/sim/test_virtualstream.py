@@ -8,6 +8,7 @@ from app.engine.inputs import Input, StreamEnded, StreamEvent, StreamLive, Strea
 from app.engine.model import ContainerEvent
 from app.sim.agenda import Agenda, VirtualClock, play
 from app.sim.availability import Availability
+from app.sim.channel import WINDOW
 from app.sim.faultplan import FaultPlan
 from app.sim.faults import (
     EventsDamaged,
@@ -16,6 +17,7 @@ from app.sim.faults import (
     EventsMisdated,
     EventsReordered,
     Fault,
+    OtherSubscriber,
     RuntimeFreezes,
     RuntimeRestarts,
     StreamDelayed,
@@ -473,3 +475,56 @@ def test_a_bare_event_has_nothing_but_id_kind_and_time(payload: bool) -> None:
         has_sandbox_status=False,
         has_metadata=False,
     )
+
+
+# -------------------------------------------------------------------- other subscribers
+
+
+def test_another_subscriber_takes_every_other_event_on_containerd_1_7_only() -> None:
+    for rules, expected in ((CONTAINERD_1_7, 5), (CONTAINERD_2, 10), (CRI_O, 10)):
+        bench = Bench(rules=rules).opened()
+        bench.plan.begin(OtherSubscriber(at=Ns(0), lasts=seconds(60)))
+        bench.tell(*map(str, range(10)))
+        bench.run(1)
+        assert len(bench.heard()) == expected
+
+
+def test_one_that_came_first_has_the_backlog() -> None:
+    bench = Bench()
+    bench.tell("old")
+    bench.plan.begin(OtherSubscriber(at=Ns(0)))
+    bench.stream.open()
+    bench.run(1)
+    assert bench.heard() == []
+    assert bench.plan.tallies()[0].hits == 1
+
+
+def test_one_that_does_not_read_stalls_containerd_2_until_it_leaves() -> None:
+    bench = Bench(rules=CONTAINERD_2).opened()
+    bench.plan.begin(OtherSubscriber(at=Ns(0), lasts=seconds(60), reads=False))
+    names = list(map(str, range(400)))
+    bench.tell(*names)
+    bench.run(1)
+    most = CONTAINERD_2.slots + WINDOW
+    assert bench.heard() == names[:most]
+    assert bench.runtime.stall() is not None
+    bench.run(60)
+    assert bench.heard() == names
+    assert bench.runtime.stall() is None
+
+
+@pytest.mark.parametrize("rules", [CONTAINERD_1_7, CRI_O], ids=["containerd-1.7", "cri-o"])
+def test_elsewhere_no_call_hangs(rules: RuntimeRules) -> None:
+    bench = Bench(rules=rules).opened()
+    bench.plan.begin(OtherSubscriber(at=Ns(0), lasts=seconds(60), reads=False))
+    bench.tell(*map(str, range(1000)))
+    assert bench.runtime.stall() is None
+
+
+def test_one_that_leaves_takes_an_event_along_on_containerd_1_7() -> None:
+    bench = Bench(rules=CONTAINERD_1_7).opened()
+    bench.plan.begin(OtherSubscriber(at=Ns(0), lasts=seconds(1)))
+    bench.run(2)
+    bench.tell(*map(str, range(10)))
+    bench.run(1)
+    assert 8 <= len(bench.heard()) <= 9
