@@ -39,13 +39,17 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class PointView(msgspec.Struct, frozen=True):
-    """A thing that is pointed out on the timeline: the record's number, its time, its words."""
+    """A thing that is pointed out on the timeline: the record's number, its time, its words.
+
+    ``told``: the record itself has come by the moment shown; its time may be one before it.
+    """
 
     seq: int
     t: int
     call: str
     pod: str
     uid: str
+    told: bool = False
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -221,10 +225,10 @@ class LessonInRuns:
             pods=pods,
             uids=self._finder.uids(pods, step.run),
             filter=_begin(tuple(one.partition("*")[0] for one in pods)),
-            points=tuple(self._point(name, step.run) for name in points),
+            points=tuple(self._point(name, step.run, until) for name in points),
         )
 
-    def _point(self, name: str, run: str) -> PointView:
+    def _point(self, name: str, run: str, until: int) -> PointView:
         thing = self.lesson.file.thing[name]
         found = self._finder.thing(name)
         return PointView(
@@ -233,6 +237,7 @@ class LessonInRuns:
             call=thing.call,
             pod=self._finder.name(found.record, run),
             uid=getattr(found.record, "uid", None) or "",
+            told=found.record.t <= until,
         )
 
     def _ask(self, step: Step, ask: Ask, answer: Answer | None) -> AskView:

@@ -21,6 +21,7 @@ import { choosable, laneHeight, rateFor } from "./lesson-place.js";
 import { answerIn, opened, readProgress } from "./lesson-progress.js";
 import { NodePage } from "./nodepage.js";
 import { Player } from "./player.js";
+import { recordWords } from "./player-bar.js";
 import { fetchRun, tellProgress } from "./run.js";
 import { runTime } from "./run-link.js";
 import { PROFILE_HINTS } from "./lesson-words.js";
@@ -70,8 +71,14 @@ class LessonPage {
     this.layer = new LessonLayer(this.page, byId("timeline"));
     this.player.onCursor.push((t) => {
       setText(byId("lesson-time"), runTime(t));
+      setText(byId("lesson-record"), t === this.facts.shown.until ? "As the step shows it." : this.#newest());
       this.layer.touch();
     });
+    const on = (/** @type {string} */ id, /** @type {() => void} */ run) => byId(id).addEventListener("click", run);
+    on("lesson-record-back", () => this.#step(-1));
+    on("lesson-record-on", () => this.#step(1));
+    on("lesson-return", () => this.#return());
+    byId("lesson-side").addEventListener("click", (/** @type {MouseEvent} */ event) => this.#record(event));
     this.player.onLoad.push(() => this.#loaded());
     this.page.timeline.canvas.addEventListener("focus", () => this.layer.touch());
     tellProgress(this.query, this.player, (text) => setText(byId("lesson-time"), text));
@@ -180,6 +187,40 @@ class LessonPage {
     page.leftAt = page.store.lastSeq;
     page.timeline.invalidate();
     this.layer.touch();
+  }
+
+  /** One record on or back; never beyond an open question. @param {-1|1} direction */
+  #step(direction) {
+    if (direction > 0 && this.asking && this.player.t >= this.facts.shown.until) {
+      setText(byId("lesson-record"), "What comes next is the question.");
+      return;
+    }
+    this.player.step(direction);
+    this.#away(true);
+    const { newest } = this.player;
+    if (newest) this.page.view.reveal(newest.t, this.player.t);
+    this.page.timeline.dirty = true;
+  }
+
+  /** The newest record that has happened, in words. */
+  #newest() {
+    const { newest } = this.player;
+    if (!newest) return "Nothing has happened yet.";
+    return `Record ${newest.seq}: ${recordWords(newest, this.page.store)}`;
+  }
+
+  #return() {
+    this.player.seek(this.facts.shown.until);
+    this.#window();
+  }
+
+  /** A thing that is pointed out is selected here; with a modifier key it is a link to its run. @param {MouseEvent} event */
+  #record(event) {
+    const link = event.target instanceof Element ? /** @type {HTMLElement|null} */ (event.target.closest("a[data-seq]")) : null;
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    this.page.select(Number(link.dataset.seq));
+    this.page.timeline.canvas.focus({ preventScroll: true });
   }
 
   /** @param {boolean} away from what the step shows */
@@ -319,11 +360,11 @@ class LessonPage {
     const { player } = this;
     return [
       { keys: [" "], show: "Space", what: "go on at once, or play on from here", run: (/** @type {KeyboardEvent} */ event) => { event.preventDefault(); if (player.playing) player.seek(this.facts.shown.until); else player.play(); } },
-      { keys: ["l"], show: "l", what: "back to what the step shows", run: () => { player.seek(this.facts.shown.until); this.#window(); } },
+      { keys: ["l"], show: "l", what: "back to what the step shows", run: () => this.#return() },
       { keys: ["j"], show: "j", what: "next step", run: () => this.#press("lesson-next") },
       { keys: ["k"], show: "k", what: "step before", run: () => this.#press("lesson-back") },
-      { keys: [","], show: ",", what: "one record back", run: () => { player.step(-1); this.#away(true); } },
-      { keys: ["."], show: ".", what: "one record on", run: () => { if (!this.asking || player.t < this.facts.shown.until) player.step(1); } },
+      { keys: [","], show: ",", what: "one record back", run: () => this.#step(-1) },
+      { keys: ["."], show: ".", what: "one record on", run: () => this.#step(1) },
     ];
   }
 }

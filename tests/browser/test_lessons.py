@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
 
-from app.stage.lessonfile import find
+from app.stage.lessonfile import find, lessons
 from tests.browser.chromium import ARTIFACTS, chromium, keep, playwright
 from tests.browser.test_accessibility import faults
 from tests.commands import Command, demo
@@ -227,8 +227,8 @@ def test_the_future_is_not_in_the_page_while_a_question_is_open(
     go(page, server, "lessons/hint-lost?step=4")
     asked = page.evaluate("lesson.facts.shown.until")
     assert page.evaluate("plegscope.store.records.at(-1).t") <= asked
-    page.keyboard.press("Escape")
-    page.keyboard.press(".")
+    page.locator("#lesson-record-on").click()
+    expect(page.locator("#lesson-record")).to_have_text("What comes next is the question.")
     assert page.evaluate("plegscope.store.records.at(-1).t") <= asked, "it cannot be stepped into"
 
 
@@ -296,6 +296,38 @@ def test_on_a_telephone(browser: Browser, server: Command) -> None:
     assert width <= 390
     keep(page, "lesson-dark-390")
     context.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_list_of_lessons(browser: Browser, server: Command, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 844})
+    page = context.new_page()
+    page.goto(server.address() + "lessons")
+    expect(page.locator(".lesson-list > li")).to_have_count(len(lessons()))
+    looked_over(page, 0)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    keep(page, f"lessons-light-{width}", whole=True)
+    context.close()
+
+
+def test_back_and_on_by_record_and_back_to_the_step(page: Page, server: Command) -> None:
+    go(page, server, "lessons/hint-lost?step=3")
+    said = page.locator("#lesson-record")
+    before = page.evaluate("lesson.player.seq")
+    page.locator("#lesson-record-back").click()
+    expect(said).to_contain_text(f"Record {before - 1}: ")
+    page.keyboard.press("Escape")
+    page.keyboard.press(",")
+    expect(said).to_contain_text(f"Record {before - 2}: ")
+    page.keyboard.press(".")
+    expect(said).to_contain_text(f"Record {before - 1}: ")
+    page.locator("#lesson-return").click()
+    expect(said).to_have_text("As the step shows it.")
+    link = page.locator(".lesson-points a").last
+    seq = int(link.get_attribute("data-seq") or 0)
+    link.click()
+    expect(page.locator("#drawer")).to_be_visible()
+    assert page.evaluate("plegscope.selected") == seq, "the engine's own record"
 
 
 def test_without_scripts_a_lesson_is_links_and_forms(browser: Browser, server: Command) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from app.engine.profiles import PROFILES
+from app.engine.records import PodCached
 from app.sim.presses import PALETTE
 from app.stage.law import judge
 from app.stage.lessonfile import lessons
@@ -61,6 +63,25 @@ def test_each_lesson_offers_a_press_that_breaks_it_under_legacy(one: str) -> Non
 @pytest.mark.parametrize(("one", "name"), OFFERED)
 def test_what_a_lesson_offers_does_not_break_it_under_kep(one: str, name: str) -> None:
     assert judge(arena("kep", *pressed(name, 11)), 60 * S).holds
+
+
+def test_a_relist_that_forgot_to_write_would_be_seen() -> None:
+    """The law is no formality: take away the one write that tells of a new container."""
+    run = arena("kep")
+    starts = [
+        one
+        for one in run.records
+        if isinstance(one, PodCached)
+        and one.t > 2 * S
+        and any(container.runtime_state == "running" for container in one.containers)
+    ]
+    assert len(starts) > 5
+    broken = 0
+    for gone in starts:
+        left = tuple(one for one in run.records if one is not gone)
+        broken += not judge(msgspec.structs.replace(run, records=left), 60 * S).holds
+    # One container dies again before anybody could have been late.
+    assert broken >= len(starts) - 1
 
 
 def test_a_lost_stop_is_a_breach_from_its_deadline_on() -> None:
