@@ -162,7 +162,7 @@ def _duration(text: str) -> int:
 
 def _time(what: str, text: str) -> int:
     try:
-        return int(parse_ns(text[:_SHOWN]))
+        return int(parse_ns(text if len(text) <= _SHOWN else ""))
     except ValueError as error:
         raise StageError(
             f"`{what}`: {_cut(text)} is no time; write it like 12.5s or 1m."

@@ -103,6 +103,7 @@ def test_each_spec_comes_back_from_its_link(
         ("scenario=storm&duration=0s", "longer than nothing"),
         ("scenario=storm&duration=soon", "`duration`"),
         ("scenario=storm&duration=", "`duration`"),
+        ("scenario=storm&duration=" + 40 * "1s", "`duration`"),
         ("scenario=storm&press=", "to press"),
         ("scenario=storm&press=3s!explode", "choose one of"),
         ("scenario=storm&press=never!break-stream", "no time"),
