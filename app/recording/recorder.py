@@ -39,6 +39,10 @@ HURRY = 2048
 BEHIND_S = 3.0
 """A recorder this far behind has a slow disk, and says so."""
 
+STOPPED = (
+    "Recording has stopped ({}). It is tried again every second: make room, or start plegscope "
+    "with --record-to and a better place."
+)
 GONE = "its file is no longer there"
 
 Level = Literal["info", "warning"]
@@ -175,7 +179,7 @@ class Recorder:
         trouble = self._trouble
         if trouble != self._was_in_trouble:
             if trouble:
-                news.append(("warning", f"Recording has stopped: {trouble}. It is tried again."))
+                news.append(("warning", STOPPED.format(trouble)))
             else:
                 news.append(("info", "Recording goes on."))
             self._was_in_trouble = trouble

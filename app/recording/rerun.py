@@ -74,13 +74,17 @@ class _Comparing:
         for path in paths:
             with Recording(path) as recording:
                 for item in recording.items():
+                    if self._engine is None and isinstance(item, (Fed, Told)):
+                        self._engine = _engine(path, recording.info)
                     if isinstance(item, Fed):
                         if item.happened is None or item.number != self._inputs + 1:
                             return self._told(hole=self._inputs + 1)
                         if self._made:
+                            if recording.damaged or recording.losses:
+                                return self._told(hole=self._inputs)
                             # It told less then.
                             return self._told(differs=self._seq + 1)
-                        self._feed(recording, path, item.happened)
+                        self._feed(item.happened)
                     elif isinstance(item, Told) and not item.opening:
                         if item.record.seq != self._seq + 1:
                             return self._told(hole=self._inputs + 1)
@@ -89,9 +93,8 @@ class _Comparing:
                             return self._told(differs=self._seq)
         return self._told()
 
-    def _feed(self, recording: Recording, path: Path, happened: Input) -> None:
-        if self._engine is None:
-            self._engine = _engine(path, recording.info)
+    def _feed(self, happened: Input) -> None:
+        assert self._engine is not None
         self._inputs += 1
         self._made.extend(self._engine.step(happened).records)
 

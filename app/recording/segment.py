@@ -66,7 +66,9 @@ class Segment:
         self._index_counts = array("I")
         self._counts: Counter[int] = Counter()
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Some network disks have no locks; there nobody drops a file that is not old.
+            with suppress(OSError):
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._write(mcap.MAGIC + mcap.header(words.PROFILE, words.LIBRARY))
         except OSError:
             # A file without a beginning helps nobody.
@@ -96,7 +98,8 @@ class Segment:
         Raises:
             OSError: it could not be.
         """
-        os.fdatasync(self._file)
+        # Not every system tells data from the rest.
+        getattr(os, "fdatasync", os.fsync)(self._file)
 
     def is_there(self) -> bool:
         """Whether the path still leads to this file."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -15,7 +16,8 @@ from app.recording import mcapwrite as mcap
 from app.recording.mcapread import Block, McapReader, NotMcap
 from app.recording.scribe import Scribe
 from app.recording.segment import Segment
-from tests.recording.recorded import SECOND, info
+from tests.recording.recorded import SECOND, info, told
+from tests.recording.recorded import read as open_and_read
 
 CHUNKS = 6
 
@@ -190,3 +192,24 @@ def test_mutated_files_are_read_as_far_as_they_go(whole: Whole, seed: int) -> No
     found = [message for block in blocks for message in block.messages]
     assert all(message in known for message in found)
     assert reader.lost or reader.damaged or len(found) >= len(known) or not reader.finished
+
+
+@pytest.mark.parametrize("at", [*range(0, 60, 3), 70, 200])
+def test_a_damaged_beginning_is_no_reason_to_refuse(at: int, whole: Whole, tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    raw = bytearray(whole.cut)
+    raw[at] ^= 0x11
+    path.write_bytes(raw)
+    recording, items = open_and_read(path)
+    assert len(told(items)) == CHUNKS
+    assert recording.info is not None or recording.damage[0].lost
+
+
+def test_without_its_first_chunk_all_else_is_read(whole: Whole, tmp_path: Path) -> None:
+    """Channels have fixed numbers, and the session is told again with the first input."""
+    first, second = whole.blocks[:2]
+    path = tmp_path / "a.mcap"
+    path.write_bytes(whole.cut[: first.offset] + whole.cut[second.offset :])
+    recording, items = open_and_read(path)
+    assert len(told(items)) == CHUNKS
+    assert recording.info is None

@@ -12,6 +12,7 @@ from app.engine.settings import EngineSettings
 from app.errors import RecordingError
 from app.recording import live
 from app.recording.format import SessionInfo
+from app.recording.recorder import STOPPED
 from app.settings import Settings
 from tests.recording.recorded import read
 from tests.recording.test_recorder import note
@@ -103,6 +104,6 @@ async def test_its_news_comes_on_the_timeline(
             passing = tasks.create_task(live.pass_on(recorder, told))
             await told.came.wait()
             passing.cancel()
-    assert told.told == [("warning", "Recording has stopped: full. It is tried again.")]
+    assert told.told == [("warning", STOPPED.format("full"))]
     assert not recorder.close()
     assert msgspec.structs.asdict(recorder.state())["well"] is False

@@ -137,7 +137,8 @@ def test_what_cannot_be_written_waits_and_nothing_is_lost(
     recorder.on_record(note(2))
     wait_for(lambda: not recorder.state().well)
     news = recorder.news()
-    assert news == [("warning", f"Recording has stopped: {os.strerror(code)}. It is tried again.")]
+    assert news == [("warning", module.STOPPED.format(os.strerror(code)))]
+    assert news[0][1].startswith(f"Recording has stopped ({os.strerror(code)}). It is tried again")
     assert recorder.state().trouble == os.strerror(code)
     recorder.on_record(note(3))
     disk.error = 0
