@@ -59,6 +59,15 @@ def test_each_step_is_found_in_the_runs(name: str, number: int) -> None:
 
 
 @pytest.mark.parametrize(("name", "number"), STEPS)
+def test_a_step_is_read_in_two_sentences(name: str, number: int) -> None:
+    step = lesson(name).lesson.steps[number - 1]
+    for told in (step.text, step.ask.say if step.ask else ""):
+        words = " ".join(told.split())
+        assert len(re.findall(r"[.!?](?=\s|$)", words)) <= 2, words
+        assert len(words) < 420
+
+
+@pytest.mark.parametrize(("name", "number"), STEPS)
 def test_what_is_pointed_out_is_in_view(name: str, number: int) -> None:
     for view in views(lesson(name), number):
         for point in view.shown.points:
@@ -214,7 +223,8 @@ def test_what_healthy_compares() -> None:
     gave_up = told["gave-up-after"]
     assert isinstance(gave_up, int)
     assert 119 * S < gave_up < 121 * S
-    said = text(lesson("relist-loop").view(10, Answer(show=True)).ask.outcome.say)  # type: ignore[union-attr]
+    asked = step_with("relist-loop", "start-to-sick")
+    said = text(lesson("relist-loop").view(asked, Answer(show=True)).ask.outcome.say)  # type: ignore[union-attr]
     assert "pleg was last seen active 3m0" in said
     assert "threshold is 3m0s" in said
 
