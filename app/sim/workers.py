@@ -38,7 +38,7 @@ from app.sim.syncloop import TICK_NS, SyncLoop
 from app.sim.syncpod import PodSync
 from app.sim.timings import Pace, Timings
 from app.sim.worker import PodWorker
-from app.sim.world import World
+from app.sim.world import World, WorldError
 
 SYNC_WORTHY = ("ContainerStarted", "ContainerDied", "PodSync")
 
@@ -111,15 +111,21 @@ class PodWorkers:
         self._loop.order(take)
 
     def adopt(self, pod: PodSpec, age_ns: int) -> None:
-        """A pod that has been running for ``age_ns`` when the kubelet starts."""
+        """A pod that has been running for ``age_ns`` when the kubelet starts.
+
+        A container whose program is not there failed to start then.
+        """
         self._pods[pod.uid] = PodWorker(self, pod)
         born = self.agenda.clock.wall() - age_ns
         sandbox = self._world.run_sandbox(sandbox_config(pod, 0), born)
         for spec in pod.containers:
-            container = self._world.create_container(
-                sandbox.id, container_config(pod, spec, 0), born
-            )
-            started = self._world.start_container(container.id, born)
+            try:
+                container = self._world.create_container(
+                    sandbox.id, container_config(pod, spec, 0), born
+                )
+                started = self._world.start_container(container.id, born)
+            except WorldError:
+                continue
             self.processes.begin(started, spec, pod.uid)
             self._prober.begin(pod.uid, spec, started.id, old=True)
 

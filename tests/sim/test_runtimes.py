@@ -130,6 +130,16 @@ def test_a_failed_start_is_only_found_by_polling_and_tried_again(name: FlavourNa
     assert max(one.config.attempt for one in played.session.world.everything()) > 0
 
 
+@EACH
+def test_a_resident_whose_program_is_not_there_had_failed_before(name: FlavourName) -> None:
+    pod = order("bad", runs_on(), runs_on("none", cannot_start="no such program"))
+    scenario = Scenario(name="b", title="B", shows="It.", workloads=(Plan(pods=(pod,)),))
+    played = Played(scenario, name, 0)
+    states = {one.config.name: one.state for one in played.session.world.everything()}
+    left = {} if name == "cri-o" else {"none": "exited"}
+    assert states == {"app": "running"} | left
+
+
 def test_on_cri_o_there_is_nothing_to_be_found_of_it() -> None:
     played = failing_start("cri-o")
     assert played.session.world.everything() == ()
