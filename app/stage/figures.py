@@ -47,6 +47,7 @@ class Figures:
     def __init__(self, figures: Mapping[str, AnyFigure], finder: Finder) -> None:
         self._figures = figures
         self._finder = finder
+        self._values: dict[tuple[str, Horizon], Value] = {}
 
     def told(self, name: str, until: Horizon) -> Told:
         """The figure as it stands at ``until``.
@@ -64,6 +65,11 @@ class Figures:
         Raises:
             Missing: it cannot be told yet, or never.
         """
+        if (name, until) not in self._values:
+            self._values[name, until] = self._count(name, until)
+        return self._values[name, until]
+
+    def _count(self, name: str, until: Horizon) -> Value:
         match self._figures[name]:
             case Setting() as figure:
                 return _setting(self._finder.runs[figure.run], figure.what)
@@ -73,10 +79,10 @@ class Figures:
             case Field() as figure:
                 return self._field(figure, until)
             case Mean() as figure:
-                values = self._values(figure, until)
+                values = self._durations(figure, until)
                 return sum(values) / len(values)
             case Longest() as figure:
-                return max(self._values(figure, until))
+                return max(self._durations(figure, until))
             case Count() as figure:
                 return len(self._finder.group(figure.group, until))
             case Interval() as figure:
@@ -115,7 +121,7 @@ class Figures:
         assert isinstance(value, int | float | str)
         return value
 
-    def _values(self, figure: Mean | Longest, until: Horizon) -> list[float]:
+    def _durations(self, figure: Mean | Longest, until: Horizon) -> list[float]:
         records = self._finder.group(figure.group, until)
         values = [getattr(record, figure.of) for record in records]
         known = [value for value in values if value is not None]

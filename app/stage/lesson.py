@@ -142,6 +142,7 @@ class LessonInRuns:
         self.lesson = lesson
         self._runs = dict(runs)
         self._finder = Finder(lesson.file.thing, runs)
+        self._laws: dict[tuple[str, int], LawView] = {}
 
     @cached_property
     def _figures(self) -> Figures:
@@ -179,7 +180,7 @@ class LessonInRuns:
             numbers=self._told(step.numbers, before),
             shown=self._shown(step, until, span, points),
             ask=view,
-            law=law_view(self._runs[step.run], until) if step.law else None,
+            law=self._law(step.run, until) if step.law else None,
         )
 
     def right(self, step: Step) -> tuple[Choice, ...]:
@@ -193,6 +194,11 @@ class LessonInRuns:
             for choice in ask.choice
             if all(self._figures.holds(condition, until) for condition in choice.when)
         )
+
+    def _law(self, run: str, until: int) -> LawView:
+        if (run, until) not in self._laws:
+            self._laws[run, until] = law_view(self._runs[run], until)
+        return self._laws[run, until]
 
     def _at(self, when: When) -> int:
         return self._finder.moment(when)

@@ -47,6 +47,8 @@ class LessonDesk:
     def __init__(self, runs: Player, lookup: Lookup) -> None:
         self._runs = runs
         self._lookup = lookup
+        self._taken: dict[str, LessonInRuns] = {}
+        """Lessons in their runs, which are short and always the same: as many as there are."""
 
     def cards(self) -> tuple[Card, ...]:
         """All lessons, in order."""
@@ -136,8 +138,11 @@ class LessonDesk:
         return parse(pairs, self._lookup).presses
 
     async def _in_runs(self, lesson: Lesson) -> LessonInRuns:
-        runs = {name: await self._runs.get(spec) for name, spec in lesson.specs().items()}
-        return LessonInRuns(lesson, runs)
+        taken = self._taken.get(lesson.name)
+        if taken is None:
+            runs = {name: await self._runs.get(spec) for name, spec in lesson.specs().items()}
+            taken = self._taken[lesson.name] = LessonInRuns(lesson, runs)
+        return taken
 
 
 def _lesson(name: str) -> Lesson:

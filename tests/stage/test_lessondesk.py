@@ -151,3 +151,20 @@ def test_a_button_becomes_a_links_text(desk: LessonDesk) -> None:
     ):
         with pytest.raises(StageError):
             desk.press("hint-lost", at, button, target)
+
+
+async def test_a_lesson_is_played_once_whoever_asks() -> None:
+    class Counting(Ready):
+        asked = 0
+
+        async def get(self, spec: RunSpec) -> Run:
+            self.asked += 1
+            return await super().get(spec)
+
+    runs = Counting()
+    desk = LessonDesk(runs, Stage().lookup)
+    first = await desk.step("hint-lost", 4, choice="poll")
+    asked = runs.asked
+    assert await desk.step("hint-lost", 4, choice="poll") == first
+    assert (await desk.step("hint-lost", 5)).law is not None
+    assert runs.asked == asked == len(lessons()[2].specs())
