@@ -1,0 +1,142 @@
+"""``plegscope demo``: everything in the palette is pressed over HTTP on a node that really serves.
+
+The node lives fast, so that faults are soon over. Whatever was pressed, the node is well afterwards
+and plegscope has said nothing on standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from app.sim.presses import PALETTE
+from tests.commands import Command, command, demo
+from tests.lab.pods import wait_for
+
+PATIENCE_S = 60.0
+URL = "/api/v1/faults"
+
+
+class Node:
+    """A demo over its API, as a page of its own would use it."""
+
+    def __init__(self, running: Command) -> None:
+        self.command = running
+        self.url = running.address().rstrip("/")
+        self.client = httpx.Client(
+            base_url=self.url, headers={"Origin": self.url}, trust_env=False, timeout=20
+        )
+
+    def get(self, path: str) -> Any:
+        answer = self.client.get(path)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def press(self, name: str, target: str = "", lasts: str = "") -> Any:
+        order = {"name": name, "target": target, "for": lasts}
+        answer = self.client.post(URL, json=order)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def is_well(self) -> bool:
+        """No fault is at work, hints come, and the last relist saw everything quickly."""
+        state = self.get("/api/v1/state")
+        engine = state["engine"]
+        return bool(
+            not state["faults"]
+            and engine["health"]["healthy"]
+            and engine["stream"]["state"] == "connected"
+            and engine["last_global"]["ok"]
+            and engine["queue"]["length"] == 0
+            and state["oldest_call"] is None
+        )
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[Node]:
+    with demo("--speed", "20") as running:
+        node = Node(running)
+        with node.client:
+            wait_for(node.is_well, "the node to be well", PATIENCE_S)
+            yield node
+            running.process.terminate()
+            assert running.ended() == 0
+            assert running.err == ""
+
+
+@pytest.mark.parametrize("name", [button.name for button in PALETTE])
+def test_after_each_fault_the_node_is_well_again_by_itself(node: Node, name: str) -> None:
+    button = next(one for one in node.get(URL)["palette"] if one["name"] == name)
+    pod = next(one for one in node.get(URL)["pods"] if one.startswith("monitoring/prometheus"))
+    lasts = "4s" if button["lasts_ns"] else ""
+    pressed = node.press(name, pod if button["target"] == "pod" else "", lasts)
+    assert pressed["text"] == button["text"]
+    notes = [one["text"] for one in node.get("/api/v1/records?kind=note&limit=10000")["records"]]
+    assert notes[-1].startswith(
+        ("Fault begins: ", "Fault is over: ", f"Pressed: {pressed['text']}")
+    )
+    wait_for(node.is_well, f"the node to be well after {name}", PATIENCE_S)
+
+
+def test_all_at_once_and_back_to_normal(node: Node) -> None:
+    buttons = [one for one in node.get(URL)["palette"] if one["lasts_ns"]]
+    for button in buttons:
+
+        def pressed(name: str = button["name"], target: str = button["target"]) -> bool:
+            pods = [one for one in node.get(URL)["pods"] if one.startswith("monitoring/")]
+            order = {"name": name, "target": pods[0] if target == "pod" else "", "for": "10m"}
+            return node.client.post(URL, json=order).status_code == 200
+
+        # Nobody presses faster than is allowed.
+        wait_for(pressed, "the press to be taken", PATIENCE_S)
+    working = node.get("/api/v1/state")["faults"]
+    assert len(working) == len(buttons)
+    one = working[0]["number"]
+    wait_for(
+        lambda: node.client.delete(f"{URL}/{one}").status_code in (200, 404),
+        "one to be lifted",
+        PATIENCE_S,
+    )
+    assert one not in [fault["number"] for fault in node.get("/api/v1/state")["faults"]]
+    wait_for(lambda: node.client.post(f"{URL}/heal").status_code == 200, "healing", PATIENCE_S)
+    assert node.get("/api/v1/state")["faults"] == []
+    wait_for(node.is_well, "the node to be well after everything", PATIENCE_S)
+
+
+def test_another_site_can_press_nothing(node: Node) -> None:
+    for origin in ("https://evil.example", "null", ""):
+        answer = httpx.post(
+            f"{node.url}{URL}",
+            json={"name": "freeze-runtime"},
+            headers={"Origin": origin} if origin else {},
+        )
+        assert answer.status_code == 403
+    assert node.get("/api/v1/state")["faults"] == []
+
+
+def test_a_recorded_node_has_nothing_to_press(tmp_path: Path) -> None:
+    """The same page on a recording: there is no row of faults, and no address for them."""
+    recording = tmp_path / "churn.jsonl"
+    with command("simulate", "churn", "--duration", "20s", "--format", "jsonl") as simulated:
+        assert simulated.ended() == 0
+        recording.write_text(simulated.out)
+    with command("replay", str(recording), "--port", "0", "--no-browser") as running:
+        address = urlsplit(running.address())
+        base = f"{address.scheme}://{address.netloc}"
+        headers = {"Origin": base}
+        with httpx.Client(base_url=base, headers=headers, follow_redirects=True) as client:
+            page = client.get(f"/?{address.query}")
+            assert page.status_code == 200
+            assert "Press a fault" not in page.text
+            gone = client.get(URL)
+            assert gone.status_code == 404
+            assert "plegscope never touches a real node" in gone.json()["error"]
+            assert client.get("/faults").status_code == 404
+            for path in ("/faults", URL, f"{URL}/heal"):
+                assert client.post(path, json={"name": "storm"}).status_code == 405
+            assert client.get("/api/v1/state").json()["faults"] == []
