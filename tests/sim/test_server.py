@@ -500,3 +500,17 @@ async def test_a_place_where_no_socket_can_be_made_is_refused(tmp_path: Path) ->
 def test_removing_a_socket_that_is_gone_is_no_error(tmp_path: Path) -> None:
     remove_socket(tmp_path / "gone.sock")
     assert not (tmp_path / "gone.sock").exists()
+
+
+async def test_a_deadline_frees_the_node_from_a_client_that_does_not_read(
+    node: Node, client: Client
+) -> None:
+    stream = client.events(within=1.5)
+    await node.subscribed(1)
+    # More than the slots, the windows of HTTP/2 and what gRPC reads ahead can take.
+    for number in range(3000):
+        node.blink(number)
+    assert node.hub.stalled
+    await until(lambda: not node.hub.stalled)
+    assert node.hub.subscribers == 0
+    stream.cancel()
