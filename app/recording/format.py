@@ -7,7 +7,8 @@ A recording is an MCAP file of the profile ``plegscope``. Its topics:
     /plegscope/records   what the engine told, as in the journal
     /plegscope/stream    what it told of the event stream's state, likewise
     /plegscope/notes     what was told by others than the engine: notes, a runtime that hangs
-    /plegscope/opening   in a later part: earlier records, newest of their kind, to begin from
+    /plegscope/state     now and then: the engine's state, as the records so far tell it
+    /plegscope/opening   now and then: earlier records, newest of their kind, to begin from
     /plegscope/losses    what the recorder could not keep
     /cri/events          the runtime's events as received, in protobuf
 
@@ -46,6 +47,7 @@ from app.engine.inputs import (
 )
 from app.engine.records import AnyRecord
 from app.engine.settings import EngineSettings
+from app.engine.state import EngineState
 from app.recording import mcapwrite as mcap
 from app.recording.lists import Listed
 
@@ -61,7 +63,7 @@ MOST_MESSAGE: Final = 8 * 1024 * 1024
 MOST_CHUNK: Final = 16 * 1024 * 1024
 """Bytes of an unpacked chunk that a reader accepts; plegscope ends its own far earlier."""
 
-SESSION, INPUTS, RECORDS, STREAM, NOTES, OPENING, LOSSES, EVENTS = range(1, 9)
+SESSION, INPUTS, RECORDS, STREAM, NOTES, OPENING, LOSSES, EVENTS, STATES = range(1, 10)
 """Channel numbers. They are fixed, so that a file whose first bytes are lost can be read."""
 
 TOPICS: Final = {
@@ -73,6 +75,7 @@ TOPICS: Final = {
     OPENING: "/plegscope/opening",
     LOSSES: "/plegscope/losses",
     EVENTS: "/cri/events",
+    STATES: "/plegscope/state",
 }
 NUMBERS: Final = {topic: number for number, topic in TOPICS.items()}
 
@@ -144,6 +147,19 @@ class Loss(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class StateThen(msgspec.Struct, frozen=True, kw_only=True):
+    """The engine's state at ``t``, as the records up to number ``seq`` tell it.
+
+    With the opening that comes with it, a reader can begin here instead of at the beginning; it is
+    given at the beginning of each file but the first, and once a minute.
+    """
+
+    t: int
+    wall: int
+    seq: int
+    state: EngineState
+
+
 class Versions(msgspec.Struct, frozen=True):
     """What is understood of a session's beginning whatever wrote it."""
 
@@ -176,6 +192,7 @@ _SCHEMAS: Final[dict[int, _Schema]] = {
     3: ("plegscope.Record", "jsonschema", lambda: _json_schema(AnyRecord)),
     4: ("plegscope.Loss", "jsonschema", lambda: _json_schema(Loss)),
     5: ("runtime.v1.ContainerEventResponse", "protobuf", _events_schema),
+    6: ("plegscope.State", "jsonschema", lambda: _json_schema(StateThen)),
 }
 _SCHEMA_OF: Final = {
     SESSION: 1,
@@ -186,6 +203,7 @@ _SCHEMA_OF: Final = {
     OPENING: 3,
     LOSSES: 4,
     EVENTS: 5,
+    STATES: 6,
 }
 
 

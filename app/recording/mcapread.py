@@ -328,18 +328,19 @@ class McapReader:
     def _behind(self, chunk: _Chunk) -> int:
         """Where the next record begins: behind the chunk's indexes, which follow from it."""
         at = chunk.next
-        if self._begins(at):
-            return at
         right = mcap.message_indexes(_entries(chunk.records))
         found = self._read(at, len(right))
+        after = at + len(right)
         if found == right:
-            return at + len(right)
-        if at + len(found) == self._size and len(found) < len(right):
+            return after
+        if not found or (found[0] == mcap.CHUNK and self._chunk_at(at, mcap.CHUNK, -1)):
+            return at
+        if at + len(found) == self._size and found[0] == mcap.MESSAGE_INDEX:
             self._note(at, len(found), "the file ends within a chunk's index")
             return self._size
-        if self._begins(at + len(right)):
+        if self._begins(after):
             self._note(at, len(right), "a chunk's index is damaged")
-            return at + len(right)
+            return after
         return at
 
     def _begins(self, at: int) -> bool:

@@ -27,10 +27,12 @@ from app.recording.format import (
     NUMBERS,
     OPENING,
     SESSION,
+    STATES,
     TOLD,
     AnyInput,
     Loss,
     SessionInfo,
+    StateThen,
     Versions,
 )
 from app.recording.lists import Listed, ListReader, Undecodable
@@ -69,7 +71,7 @@ class Heard(NamedTuple):
     raw: bytes
 
 
-Item = Fed | Told | Heard | Loss
+Item = Fed | Told | Heard | Loss | StateThen
 
 
 class Recording:
@@ -92,6 +94,7 @@ class Recording:
         self._records = msgspec.json.Decoder(AnyRecord)
         self._sessions = msgspec.json.Decoder(SessionInfo)
         self._versions = msgspec.json.Decoder(Versions)
+        self._states = msgspec.json.Decoder(StateThen)
         self._losses = msgspec.json.Decoder(Loss)
         self._origin = 0
         self.info: SessionInfo | None = None
@@ -174,6 +177,8 @@ class Recording:
                 return Told(self._records.decode(data), by_engine=False, opening=True)
             if number == EVENTS:
                 return Heard(message.log_time - self._origin, message.publish_time, data)
+            if number == STATES:
+                return self._states.decode(data)
             if number == LOSSES:
                 loss = self._losses.decode(data)
                 if len(self.losses) < 1000:

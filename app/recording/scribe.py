@@ -11,6 +11,7 @@ import msgspec
 
 from app.engine.inputs import Input, PodsListed
 from app.engine.records import Record, StreamChanged
+from app.journal.rebuild import StateBuilder
 from app.recording import format as words
 from app.recording.format import (
     EVENTS,
@@ -21,14 +22,19 @@ from app.recording.format import (
     OPENING,
     RECORDS,
     SESSION,
+    STATES,
     STREAM,
     Loss,
     SessionInfo,
+    StateThen,
 )
 from app.recording.lists import KEYFRAME_NS, ListWriter
 from app.recording.opening import Opening
 from app.recording.packer import Packer
 from app.recording.segment import Packed, Segment
+
+OPENING_NS = 60_000_000_000
+"""So often a file tells all that a reader needs to begin there."""
 
 TOO_LARGE = f"one message was larger than {MOST_MESSAGE // 1024 // 1024} MiB"
 
@@ -52,6 +58,10 @@ class Scribe:
         self._lists = ListWriter()
         self._newest = Opening()
         self._opening: list[Record] = []
+        self._builder = StateBuilder()
+        self._state: StateThen | None = None
+        self._seq = 0
+        self._opened_t = 0
         self._waiting: list[Packed] = []
         self._part = 0
         self._inputs = 0
@@ -81,10 +91,15 @@ class Scribe:
             self._lists.restart()
         if self._told_t is None or happened.t - self._told_t >= KEYFRAME_NS:
             self._tell_session(happened.t, happened.wall)
+        if happened.t - self._opened_t >= OPENING_NS:
+            self._opened_t = happened.t
+            self._tell_opening(self._newest.records(), self._state_then())
 
     def put_record(self, record: Record, *, by_engine: bool) -> None:
         """The journal was given this, numbered."""
         self._newest.apply(record)
+        self._builder.apply(record)
+        self._seq = record.seq
         channel = NOTES
         if by_engine:
             channel = STREAM if isinstance(record, StreamChanged) else RECORDS
@@ -151,24 +166,27 @@ class Scribe:
         self._told_t = None
         self._inputs_before = self._inputs
         self._opening = self._newest.records()
+        self._state = self._state_then()
+        self._opened_t = self._last[0]
 
     def _begin_file(self) -> None:
         self.segment = self._open_file(self._part + 1)
         self._part += 1
         self.written += self.segment.size
-        self._waiting.insert(0, self._beginning())
+        self._waiting[:0] = self._beginning()
 
-    def _beginning(self) -> Packed:
-        """The chunk that each file begins with."""
+    def _beginning(self) -> list[Packed]:
+        """The chunks that each file begins with."""
         t, wall = self._last
         self._seal()
+        waiting, self._waiting = self._waiting, []
         self._packer.prepend(words.schema_records() + words.channel_records())
         self._session_message(t, wall, self._inputs_before)
-        if self._part > 1:
-            for record in self._opening:
-                self._put(OPENING, record.seq, record.t, record.wall, self._encode(record))
+        if self._state is not None:
+            self._tell_opening(self._opening, self._state)
         self._seal()
-        return self._waiting.pop()
+        beginning, self._waiting = self._waiting, waiting
+        return beginning
 
     # Messages
 
@@ -179,8 +197,19 @@ class Scribe:
         self._session_message(t, wall, self._inputs)
 
     def _session_message(self, t: int, wall: int, inputs: int) -> None:
-        info = msgspec.structs.replace(self._info, part=max(1, self._part), inputs=inputs)
-        self._put(SESSION, self._part, t, wall, self._encode(info))
+        part = self._part + (self.segment is None)
+        info = msgspec.structs.replace(self._info, part=part, inputs=inputs)
+        self._put(SESSION, part, t, wall, self._encode(info))
+
+    def _tell_opening(self, records: list[Record], then: StateThen) -> None:
+        # Each at this moment: their own times would spread the chunk's over the whole session.
+        for record in records:
+            self._put(OPENING, record.seq, then.t, then.wall, self._encode(record))
+        self._put(STATES, then.seq, then.t, then.wall, self._encode(then))
+
+    def _state_then(self) -> StateThen:
+        t, wall = self._last
+        return StateThen(t=t, wall=wall, seq=self._seq, state=self._builder.state(t))
 
     def _put(self, channel: int, sequence: int, t: int, wall: int, data: bytes) -> bool:
         if len(data) > MOST_MESSAGE:

@@ -134,6 +134,16 @@ def test_any_flipped_byte_of_a_finished_file_is_told(whole: Whole) -> None:
         check(at, raw, whole, tells_all=True)
 
 
+@pytest.mark.parametrize("value", range(16))
+def test_no_opcode_is_taken_for_another(whole: Whole, value: int) -> None:
+    kinds = [block.offset for block in whole.blocks] + packed_ends(whole) + [len(whole.cut)]
+    for at in kinds:
+        changed = bytearray(whole.finished)
+        if changed[at] != value:
+            changed[at] = value
+            check(at, bytes(changed), whole, tells_all=True)
+
+
 @pytest.mark.parametrize("bit", range(8))
 def test_each_bit_of_what_is_not_content(whole: Whole, bit: int) -> None:
     heads = [at for block in whole.blocks for at in range(block.offset, block.offset + 60)]

@@ -12,7 +12,7 @@ from app.engine import inputs, records
 from app.engine.inputs import Input, PodsListed
 from app.engine.records import AnyRecord, Record
 from app.recording import format as words
-from app.recording.format import AnyInput, Loss, SessionInfo
+from app.recording.format import AnyInput, SessionInfo, StateThen
 from app.recording.lists import Listed
 from tests.recording.recorded import info
 
@@ -71,11 +71,12 @@ def test_topics_and_numbers_are_fixed() -> None:
         6: "/plegscope/opening",
         7: "/plegscope/losses",
         8: "/cri/events",
+        9: "/plegscope/state",
     }
     assert words.FORMAT == 1
 
 
-@pytest.mark.parametrize("kind", [SessionInfo, Loss, AnyInput, AnyRecord])
+@pytest.mark.parametrize("kind", [SessionInfo, StateThen, AnyInput, AnyRecord])
 def test_schemas_are_json_schema(kind: Any) -> None:
     schema = json.loads(msgspec.json.encode(msgspec.json.schema(kind)))
     assert schema["$defs"]

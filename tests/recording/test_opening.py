@@ -6,14 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.records import PodSeen
 from app.journal.projection import PodTable
 from app.journal.rebuild import StateBuilder
 from app.recording import opening as module
+from app.recording.format import StateThen
 from app.recording.opening import Opening
+from app.recording.reading import Told
 from app.recording.scribe import Scribe
 from app.recording.segment import Segment
 from app.replay import read_recording
-from tests.recording.recorded import info, record_scenario, told
+from tests.recording.recorded import SECOND, info, record_scenario, told
 from tests.recording.recorded import read as read_file
 
 
@@ -44,6 +47,41 @@ def test_pods_and_header_are_rebuilt_from_it(name: str, tmp_path: Path) -> None:
     assert told_again.profile == then.profile
     assert (told_again.pods, told_again.containers) == (then.pods, then.containers)
     assert told_again.period_ns == then.period_ns
+
+
+def test_a_reader_can_begin_once_a_minute(tmp_path: Path) -> None:
+    journal = record_scenario(tmp_path / "a.mcap", "churn", seconds=200)
+    _recording, items = read_file(tmp_path / "a.mcap")
+    states = [item for item in items if isinstance(item, StateThen)]
+    assert [one.t // (60 * SECOND) for one in states] == [1, 2, 3]
+    for then in states:
+        whole = StateBuilder()
+        for record in journal[: then.seq]:
+            whole.apply(record)
+        assert then.state == whole.state(then.t)
+        place = items.index(then)
+        opening: list[int] = []
+        while isinstance(one := items[place - 1 - len(opening)], Told) and one.opening:
+            opening.append(one.record.seq)
+        assert opening == sorted(opening, reverse=True)
+        assert opening[0] <= then.seq
+        assert len(opening) > 10
+
+
+def test_however_many_pods_there_are_a_file_begins_with_all_of_them(tmp_path: Path) -> None:
+    scribe = Scribe(info(), lambda part: Segment(tmp_path / f"part-{part}.mcap"))
+    pods = [
+        PodSeen(seq=n, t=n, wall=n, uid=f"uid-{n}", name=f"pod-{n}", namespace="ns")
+        for n in range(1, 12_001)
+    ]
+    for pod in pods:
+        scribe.put_record(pod, by_engine=True)
+    scribe.turn()
+    last = PodSeen(seq=12_001, t=12_001, wall=1, uid="last", name="last", namespace="ns")
+    scribe.put_record(last, by_engine=True)
+    scribe.turn()
+    _recording, items = read_file(tmp_path / "part-2.mcap")
+    assert [item.record for item in items if isinstance(item, Told)] == [*pods, last]
 
 
 def test_it_is_in_order_and_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
