@@ -14,6 +14,7 @@ from app.sim.script import (
     AddPod,
     DeletePod,
     EndContainer,
+    EndSandbox,
     FailProbe,
     ReplacePod,
     ResizeInPlace,
@@ -86,6 +87,8 @@ class Performance:
             case EndContainer():
                 uid = self._now(action.uid)
                 self._workers.end_container(uid, action.container, action.ending)
+            case EndSandbox():
+                self._workers.end_sandbox(self._now(action.uid))
             case FailProbe():
                 self._workers.fail_probe(self._now(action.uid), action.containers, action.probe)
             case ResizeInPlace():

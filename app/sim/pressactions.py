@@ -10,6 +10,7 @@ from app.sim.script import (
     Action,
     DeletePod,
     EndContainer,
+    EndSandbox,
     FailProbe,
     ReplacePod,
     ResizeInPlace,
@@ -95,6 +96,13 @@ def pod_buttons() -> tuple[Button, ...]:
             "The first container of this pod is killed: OOMKilled, exit code 137.",
             "The kernel's OOM killer, when a container goes beyond its memory limit.",
             _end_one(OOM_KILLED),
+        ),
+        _action(
+            "kill-sandbox",
+            "Kill the pause process",
+            "This pod's sandbox turns NOTREADY; its containers run on until the kubelet acts.",
+            "kill -9 of a pause process: one stop event, of the sandbox, and a pod to make anew.",
+            lambda scene: _at_once(EndSandbox(scene.pod.uid)),
         ),
         _action(
             "fail-probe",

@@ -49,6 +49,13 @@ class EndContainer(Action, frozen=True, tag="end"):
     ending: Ending
 
 
+class EndSandbox(Action, frozen=True, tag="end-sandbox"):
+    """The process of a pod's sandbox ends, and its containers run on; nothing happens if there is
+    no sandbox that is ready then."""
+
+    uid: str
+
+
 class FailProbe(Action, frozen=True, tag="probe"):
     """Probes of a pod's containers fail at the same time, so often that the kubelet acts."""
 

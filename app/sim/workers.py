@@ -158,6 +158,13 @@ class PodWorkers:
         container_id = self._running(uid, name)
         return container_id is not None and self.processes.end(container_id, ending)
 
+    def end_sandbox(self, uid: str) -> bool:
+        """The pause process of the pod's newest sandbox ends; False when there is none."""
+        ready = [one.id for one in self._world.pod_sandboxes(uid) if one.state == "ready"]
+        if ready:
+            self.processes.end_pause(ready[-1])
+        return bool(ready)
+
     def fail_probe(self, uid: str, names: tuple[str, ...], probe: ProbeKind = "liveness") -> None:
         """Probes of running containers fail."""
         for name in names:

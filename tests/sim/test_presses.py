@@ -244,6 +244,16 @@ def out_of_memory(node: Node) -> bool:
     return node.found()[0].reason == "OOMKilled"
 
 
+def sandbox_killed(node: Node) -> bool:
+    node.press("kill-sandbox", WEB, 0.2)
+    told = [(one.kind, one.container_id) for one in node.events]
+    before = node.world.pod_sandboxes("uid-web")
+    alone = told == [("stopped", before[0].id)]
+    node.run(40)
+    after = [one.state for one in node.world.pod_sandboxes("uid-web")]
+    return alone and [one.state for one in before] == ["notready"] and after[-1] == "ready"
+
+
 def unhealthy(node: Node) -> bool:
     node.press("fail-probe", WEB, 5)
     names = {one.container_name for one in node.found()}
@@ -336,6 +346,7 @@ EFFECTS: dict[str, Callable[[Node], bool]] = {
     "freeze-runtime": frozen,
     "kill-container": killed,
     "oom-kill": out_of_memory,
+    "kill-sandbox": sandbox_killed,
     "fail-probe": unhealthy,
     "resize-in-place": resized,
     "delete-pod": deleted,
