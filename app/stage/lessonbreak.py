@@ -13,8 +13,9 @@ import msgspec
 from app.errors import StageError
 from app.sim.button import GROUPS, Button
 from app.sim.presses import BY_NAME, PALETTE
-from app.stage.lesson import LawView, PointView, Shown, StepView, law_view
+from app.stage.lesson import law_view
 from app.stage.lessonfile import Lesson
+from app.stage.lessonview import LawView, PointView, Shown, StepView
 from app.stage.run import Run
 from app.stage.spec import Press, RunSpec
 

@@ -6,10 +6,11 @@ from typing import Protocol
 import msgspec
 
 from app.errors import StageError, StageUnknown
-from app.stage.lesson import Answer, LessonInRuns, StepView
+from app.stage.lesson import LessonInRuns
 from app.stage.lessonbreak import BreakView, break_view, chosen, forks
 from app.stage.lessonfile import Lesson, find, lessons
 from app.stage.lessonparts import Step
+from app.stage.lessonview import Answer, StepView
 from app.stage.run import Run
 from app.stage.spec import Lookup, Press, RunSpec, in_seconds, parse
 

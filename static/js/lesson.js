@@ -16,8 +16,9 @@
  * }} Facts
  */
 import { byId, setText, setting } from "./dom.js";
+import { Answers, offerAgain } from "./lesson-answer.js";
 import { LessonLayer } from "./lesson-layer.js";
-import { choosable, laneHeight, rateFor } from "./lesson-place.js";
+import { laneHeight, rateFor } from "./lesson-place.js";
 import { answerIn, opened, readProgress } from "./lesson-progress.js";
 import { NodePage } from "./nodepage.js";
 import { Player } from "./player.js";
@@ -25,14 +26,11 @@ import { recordWords } from "./player-bar.js";
 import { fetchRun, tellProgress } from "./run.js";
 import { runTime } from "./run-link.js";
 import { PROFILE_HINTS } from "./lesson-words.js";
-import { duration } from "./words.js";
 
 /** Nobody waits longer than this for time to pass, s. */
 const PATIENCE = 2.4;
 const CAPACITY = 1e6;
 const STEADY = 3600e9;
-/** Movement that makes a press a drag, px. */
-const SLACK = 4;
 
 class LessonPage {
   constructor() {
@@ -40,8 +38,6 @@ class LessonPage {
     this.high = 0;
     /** @type {Facts} */
     this.facts = JSON.parse(this.panel.dataset.facts ?? "{}");
-    /** Whether a moment on the slider was chosen, and not only offered. */
-    this.touched = false;
     const { shown } = this.facts;
     this.query = shown.query;
     this.player = new Player({ load: () => fetchRun(this.query), t: shown.until });
@@ -69,6 +65,7 @@ class LessonPage {
       get: () => laneHeight((timeline.height - timeline.top) / timeline.em, lineup.rows.length) * timeline.em,
     });
     this.layer = new LessonLayer(this.page, byId("timeline"));
+    this.answers = new Answers(this.page, this.layer);
     this.player.onCursor.push((t) => {
       setText(byId("lesson-time"), runTime(t));
       setText(byId("lesson-record"), t === this.facts.shown.until ? "As the step shows it." : this.#newest());
@@ -82,7 +79,6 @@ class LessonPage {
     this.player.onLoad.push(() => this.#loaded());
     this.page.timeline.canvas.addEventListener("focus", () => this.layer.touch());
     tellProgress(this.query, this.player, (text) => setText(byId("lesson-time"), text));
-    this.#clicks();
     document.body.addEventListener("htmx:after:swap", () => this.#swapped());
     document.body.addEventListener("htmx:response:error", (event) => this.#failed(event));
     addEventListener("popstate", () => this.#go(`${location.pathname}${location.search}`));
@@ -129,16 +125,14 @@ class LessonPage {
   #show(first) {
     this.panel.dataset.taken = "yes";
     const { facts } = this;
-    this.touched = false;
     this.layer.ask = facts.ask;
     this.layer.points = facts.shown.points;
     this.layer.chosen = null;
     this.layer.tally = null;
     this.#tally();
-    this.#slider();
+    this.answers.begin(facts.ask);
     this.#pressSlider();
     this.#remember();
-    this.#again();
     byId("main").dataset.hints = PROFILE_HINTS[facts.shown.profile] ?? "none";
     const profile = document.getElementById("profile");
     if (profile) setText(profile, `profile ${facts.shown.profile}`);
@@ -236,58 +230,6 @@ class LessonPage {
     setText(byId("lesson-said"), [outcome, state && `${state} ${law.querySelector(".lesson-count")?.textContent ?? ""}`].filter(Boolean).join(" "));
   }
 
-  // Answers
-
-  #slider() {
-    const slider = /** @type {HTMLInputElement|null} */ (document.getElementById("lesson-at"));
-    if (!slider) return;
-    const form = /** @type {HTMLFormElement} */ (slider.form);
-    slider.addEventListener("input", () => this.#choose(Number(slider.value)));
-    // A moment that was only offered is no answer.
-    form.addEventListener("formdata", (event) => { if (!this.touched) event.formData.delete("at"); });
-    form.addEventListener("submit", (event) => {
-      if (this.touched || form.querySelector("input[name=choice]:checked")) return;
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      setText(byId("lesson-said"), "Choose an answer, or a moment, first.");
-      (/** @type {HTMLElement|null} */ (form.querySelector("input[name=choice]")) ?? slider).focus();
-    }, { capture: true });
-  }
-
-  /** @param {number} t ns */
-  #choose(t) {
-    const slider = /** @type {HTMLInputElement|null} */ (document.getElementById("lesson-at"));
-    const { ask } = this.facts;
-    if (!slider || !ask) return;
-    const at = choosable(t, ask, Number(slider.step));
-    const says = `${duration(at - ask.since)} after: ${ask.call}`;
-    slider.value = String(at);
-    slider.setAttribute("aria-valuetext", says);
-    setText(byId("lesson-at-says"), says);
-    this.touched = true;
-    this.layer.chosen = at;
-    this.layer.chosenText = duration(at - ask.since);
-    this.layer.touch();
-  }
-
-  /** A click on the timeline chooses a moment. */
-  #clicks() {
-    /** @type {[number, number]|null} */
-    let held = null;
-    const section = byId("timeline");
-    section.addEventListener("pointerdown", (event) => { held = event.button === 0 ? [event.clientX, event.clientY] : null; }, { capture: true });
-    section.addEventListener("pointerup", (event) => {
-      const { ask } = this.facts;
-      if (!held || !ask?.open || !(event.target instanceof Element) || event.target.closest("a, button")) return;
-      if (Math.abs(event.clientX - held[0]) >= SLACK || Math.abs(event.clientY - held[1]) >= SLACK) return;
-      const { timeline } = this.page;
-      const x = event.clientX - timeline.canvas.getBoundingClientRect().left;
-      if (x < 0) return;
-      this.#choose(timeline.timeAt(x));
-      setText(byId("lesson-said"), byId("lesson-at-says").textContent ?? "");
-    }, { capture: true });
-  }
-
   /** The moment of a press: where the cursor is, or what the slider says. */
   #pressSlider() {
     const slider = /** @type {HTMLInputElement|null} */ (document.getElementById("lesson-press-t"));
@@ -317,22 +259,9 @@ class LessonPage {
 
   #remember() {
     const { lesson } = this.facts;
-    const progress = opened(readProgress(setting(`lesson.${lesson}`)), this.facts, answerIn(this.panel.dataset.address ?? ""));
-    setting(`lesson.${lesson}`, JSON.stringify(progress));
-  }
-
-  /** A question that was answered before can be shown with that answer. */
-  #again() {
-    const show = document.getElementById("lesson-show");
-    const answer = readProgress(setting(`lesson.${this.facts.lesson}`)).answers[String(this.facts.number)];
-    if (!show || !answer) return;
-    const address = new URL(/** @type {HTMLAnchorElement} */ (show).href);
-    address.searchParams.delete("show");
-    for (const [key, value] of new URLSearchParams(answer)) address.searchParams.set(key, value);
-    show.setAttribute("hx-get", `${address.pathname}${address.search}`);
-    show.setAttribute("href", `${address.pathname}${address.search}`);
-    setText(show, "Show my answer of before");
-    /** @type {any} */ (window).htmx?.process(show);
+    const before = readProgress(setting(`lesson.${lesson}`));
+    offerAgain(before.answers[String(this.facts.number)] ?? "");
+    setting(`lesson.${lesson}`, JSON.stringify(opened(before, this.facts, answerIn(this.panel.dataset.address ?? ""))));
   }
 
   /** @param {string} address */

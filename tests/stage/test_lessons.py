@@ -8,8 +8,9 @@ from itertools import pairwise
 
 import pytest
 
-from app.stage.lesson import Answer, LessonInRuns, StepView, law_view
+from app.stage.lesson import LessonInRuns, law_view
 from app.stage.lessonfile import lessons, names
+from app.stage.lessonview import Answer, StepView
 from tests.stage.lessonruns import S, lesson
 
 STEPS = [
