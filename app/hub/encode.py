@@ -20,7 +20,7 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     lost: int = 0
 
 
-def encode(message: msgspec.Struct) -> bytes:
+def encode(message: msgspec.Struct | dict[str, Any]) -> bytes:
     """A message as JSON. Text that is not Unicode (lone surrogates) is replaced by ``?``.
 
     Names and reasons come from outside. Protobuf checks them, other sources may not, and one bad

@@ -1,0 +1,28 @@
+"""The formats that there are, by name: what each writes, and what it is."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import msgspec
+
+from app.export import chrome, jsonl, tables
+from app.export.source import Source
+
+Make = Callable[[Source], Iterator[bytes]]
+
+
+class Format(msgspec.Struct, frozen=True):
+    """One format. ``files``: by what is put into the file's name before its ending."""
+
+    media_type: str
+    ending: str
+    files: dict[str, Make]
+
+
+FORMATS: Final[dict[str, Format]] = {
+    "chrome": Format("application/json", "json", {"": chrome.trace}),
+    "csv": Format(
+        "text/csv; charset=utf-8", "csv", {"": tables.lifecycle, "relists": tables.relists}
+    ),
+    "jsonl": Format("application/jsonl", "jsonl", {"": jsonl.lines}),
+}

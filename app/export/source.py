@@ -1,0 +1,168 @@
+"""Where an export's records come from: a recording, a file of JSON lines, or records in memory.
+
+A source is read from its beginning as often as somebody asks, so that what must be known before
+the first byte is written (which names there are) can be gathered without keeping any record.
+"""
+
+import errno
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from app.engine.records import AnyRecord, Gap, Record
+from app.errors import RecordingError
+from app.recording.format import Loss, SessionInfo
+from app.recording.reading import Recording, Told, is_mcap
+
+MOST_LINE = 1024 * 1024
+"""Bytes of a line; a longer one is no record of ours."""
+
+MOST_TITLE = 200
+"""Characters of a recording's own title."""
+
+SUMMARY = b'{"kind":"summary"'
+"""How ``simulate`` begins its last line, which is no record."""
+
+GIVE = (
+    "Give a recording, or a file that `plegscope watch --format jsonl` or `plegscope simulate "
+    "--format jsonl` wrote."
+)
+
+
+class Source(Protocol):
+    """Records in order, as often as they are asked for.
+
+    ``title``: what was watched. ``simulated``: a node that does not exist. ``missing``: what could
+    not be read, in sentences; complete once ``records`` has come to its end.
+    """
+
+    title: str
+    simulated: bool
+    missing: list[str]
+
+    def records(self) -> Iterator[Record]:
+        """All records from the first; raises RecordingError."""
+        ...
+
+
+class Kept:
+    """Records in memory."""
+
+    def __init__(self, records: Sequence[Record], title: str, *, simulated: bool = False) -> None:
+        self._records = records
+        self.title = title
+        self.simulated = simulated
+        self.missing: list[str] = []
+
+    def records(self) -> Iterator[Record]:
+        """All of them."""
+        return iter(self._records)
+
+
+class RecordingFile:
+    """A recording's journal, piece by piece: a chunk of it is in memory at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.missing: list[str] = []
+        info = _info(path)
+        self.title = path.name if info is None else info.title[:MOST_TITLE]
+        self.simulated = info is not None and info.simulated
+
+    def records(self) -> Iterator[Record]:
+        """All records; what the recorder lost is a gap.
+
+        Raises:
+            RecordingError: it cannot be read, or holds no record.
+        """
+        began = any_record = False
+        with Recording(self.path) as recording:
+            for item in recording.items():
+                if isinstance(item, Loss):
+                    yield _gap(item)
+                elif isinstance(item, Told) and not (item.opening and began):
+                    # What a later part begins with is news only if nothing came before.
+                    began = began or not item.opening
+                    yield item.record
+                else:
+                    continue
+                any_record = True
+            self.missing = [damage.sentence() for damage in recording.damage[:20]]
+            if recording.unreadable:
+                self.missing.append(f"{recording.unreadable:,} messages could not be understood.")
+            if not any_record:
+                told = self.missing[0] if self.missing else "It is empty."
+                raise RecordingError(f"{self.path} holds no record. {told} Give another recording.")
+
+
+class JsonLines:
+    """A file of JSON lines, line by line."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.title = path.name[:MOST_TITLE]
+        self.simulated = False
+        self.missing: list[str] = []
+
+    def records(self) -> Iterator[Record]:
+        """All records; lines that are none are left out and counted.
+
+        Raises:
+            RecordingError: it cannot be read, or holds no record.
+        """
+        decoder = msgspec.json.Decoder(AnyRecord)
+        unreadable = number = good = 0
+        try:
+            if not stat.S_ISREG(self.path.stat().st_mode):
+                # A pipe or a device may never come to its end, and cannot be read twice.
+                raise OSError(errno.EINVAL, "it is no regular file")
+            with self.path.open("rb") as file:
+                while line := file.readline(MOST_LINE):
+                    number += 1
+                    if not line.strip() or line.startswith(SUMMARY):
+                        continue
+                    try:
+                        record = decoder.decode(line)
+                    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                        unreadable += 1
+                        continue
+                    good += 1
+                    yield record
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise RecordingError(f"{self.path} cannot be read ({reason}). {GIVE}") from error
+        if not good:
+            raise RecordingError(f"{self.path} holds no record. {GIVE}")
+        self.missing = [f"{unreadable:,} lines could not be read."] if unreadable else []
+
+
+def open_source(path: Path) -> RecordingFile | JsonLines:
+    """The source that a file is.
+
+    Raises:
+        RecordingError: it cannot be read.
+    """
+    return RecordingFile(path) if is_mcap(path) else JsonLines(path)
+
+
+def _info(path: Path) -> SessionInfo | None:
+    """What a recording says of its session, which stands at its beginning."""
+    with Recording(path) as recording:
+        for _message in recording.messages():
+            if recording.info is not None:
+                break
+        return recording.info
+
+
+def _gap(loss: Loss) -> Gap:
+    return Gap(
+        t=loss.t,
+        wall=loss.wall,
+        hop="journal",
+        count=loss.records,
+        from_t=loss.from_t,
+        reason=f"The recorder could not keep them: {loss.reason}.",
+    )
