@@ -63,6 +63,10 @@ class Target(Protocol):
         """Keep to the bounds; raises OSError when there must not be more."""
         ...
 
+    def end(self) -> None:
+        """No more files will be asked for."""
+        ...
+
 
 class _Item(NamedTuple):
     kind: Literal["input", "record", "made", "event", "loss"]
@@ -152,6 +156,7 @@ class Recorder:
             if waiting <= self._capacity // 2 and heft <= self._max_heft // 2:
                 loss = lost.told(item.t, item.wall, self._trouble)
                 self._lost = _Losing()
+                self._news.append(("warning", in_words(loss)))
                 queue.append(_Item("loss", item.t, item.wall, loss, 0))
             else:
                 self._lose(item)
@@ -249,6 +254,7 @@ class Recorder:
             self._scribe.flush()
             if last:
                 self._scribe.turn()
+                self._target.end()
             else:
                 self._tend(now)
             self._trouble = ""
@@ -298,6 +304,14 @@ class Recorder:
         elif now - self._synced >= SYNC_S:
             self._synced = now
             segment.sync()
+
+
+def in_words(loss: Loss) -> str:
+    """What was lost, and why, in a sentence."""
+    return (
+        f"The recorder could not keep {loss.inputs:,} inputs, {loss.records:,} records and "
+        f"{loss.events:,} events: {loss.reason}. What comes now is recorded again."
+    )
 
 
 class _Losing:

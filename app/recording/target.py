@@ -61,6 +61,11 @@ class OneFile:
     def make_room(self) -> None:
         """Somebody asked for this file: what it may fill is theirs to say."""
 
+    def end(self) -> None:
+        """A session that did not come to its beginning leaves no file behind."""
+        if self._first is not None:
+            self._first.drop()
+
 
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     """What the flight recorder keeps to."""
@@ -135,6 +140,9 @@ class Flight:
         if self._is_tight():
             percent = bounds.free_share * 100
             raise OSError(errno.ENOSPC, f"less than {percent:g} % of the disk are free")
+
+    def end(self) -> None:
+        """Its files are made when there is something to put into them."""
 
     def _is_tight(self) -> bool:
         return self._free(self.folder) < self._bounds.free_share

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -136,6 +138,45 @@ def test_the_state_and_the_metrics_tell_of_the_recorder(tmp_path: Path) -> None:
     told, damage, finished = records(flights(tmp_path)[0])
     assert (damage, finished) == ([], True)
     assert told[-1].record.seq == len(told)
+
+
+def test_where_no_more_can_be_written_the_dashboard_goes_on_and_later_the_recording(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "asked.mcap"
+    running = demo(tmp_path, "--record-to", str(path), "--scenario", "storm")
+
+    def recorder() -> dict[str, Any]:
+        return dict(httpx.get(f"{base}/api/v1/state").json()["recording"])
+
+    def notes() -> list[str]:
+        records = httpx.get(f"{base}/api/v1/records", params={"kind": "note"}).json()["records"]
+        return [record["text"] for record in records]
+
+    try:
+        base = running.address().rstrip("/")
+        wait_for(lambda: recorder()["bytes_total"] > 9999)
+        pid = running.process.pid
+        # As a disk that is full: the kernel refuses what goes beyond.
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (path.stat().st_size + 3000, -1))
+        wait_for(lambda: not recorder()["well"])
+        assert recorder()["trouble"] == "File too large"
+        wait_for(lambda: any("Recording has stopped (File too large)" in text for text in notes()))
+        before = httpx.get(f"{base}/api/v1/state").json()["last_seq"]
+        wait_for(lambda: httpx.get(f"{base}/api/v1/state").json()["last_seq"] > before + 20)
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (-1, -1))
+        wait_for(lambda: bool(recorder()["well"]))
+        wait_for(lambda: "Recording goes on." in notes())
+        assert recorder()["lost"] == 0
+        running.process.send_signal(signal.SIGTERM)
+        assert running.ended() == 0
+    finally:
+        running.close()
+    told, damage, finished = records(path)
+    assert (damage, finished) == ([], True)
+    assert [one.record.seq for one in told] == list(range(1, len(told) + 1))
+    same = compare([path])
+    assert (same.hole, same.differs) == (None, None)
 
 
 def test_without_recording_nothing_is_left_behind(tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ def test_a_file_that_was_asked_for_must_be_possible(tmp_path: Path) -> None:
     settings = Settings(record_to=str(tmp_path / "a.mcap"), record=False)
     recorder = live.start(settings, describe(), Told())
     assert recorder is not None
+    recorder.on_record(note(1))
     assert recorder.close()
     with pytest.raises(RecordingError, match="exists already"):
         live.start(settings, describe(), Told())

@@ -115,6 +115,12 @@ def test_everything_is_in_the_file_soon_and_in_order(path: Path) -> None:
     assert recorder.news() == []
 
 
+def test_where_nothing_happened_there_is_no_file(path: Path) -> None:
+    assert start(path).close()
+    assert not path.exists()
+    assert start(path).close()
+
+
 def test_its_cost_is_told(path: Path) -> None:
     recorder = start(path)
     for number in range(1, 200):
@@ -188,6 +194,7 @@ def test_a_slow_disk_holds_nobody_up_and_what_is_lost_is_counted(path: Path, dis
     wait_for(lambda: recorder.state().waiting == 0)
     recorder.on_record(note(2000))
     assert recorder.close()
+    (told_of,) = recorder.news()
     _recording, items = read(path)
     (loss,) = [item for item in items if isinstance(item, Loss)]
     inputs = [item for item in items if isinstance(item, Fed)]
@@ -195,6 +202,8 @@ def test_a_slow_disk_holds_nobody_up_and_what_is_lost_is_counted(path: Path, dis
     assert loss.records + len(told(items)) == 1003
     assert loss.events == 1
     assert "slow" in loss.reason
+    assert told_of == ("warning", module.in_words(loss))
+    assert f"{loss.inputs} inputs, {loss.records} records and 1 events" in told_of[1]
     assert told(items)[-1] == note(2000)
     # A hole shows in the numbers of what comes after it, too.
     assert [one.number for one in inputs] == list(range(1, len(inputs) + 1))
