@@ -6,11 +6,11 @@ from typing import Protocol
 import msgspec
 
 from app.errors import StageError, StageUnknown
-from app.stage.lesson import LessonInRuns
+from app.stage.lesson import LessonInRuns, law_view
 from app.stage.lessonbreak import BreakView, break_view, chosen, forks
 from app.stage.lessonfile import Lesson, find, lessons
 from app.stage.lessonparts import Step
-from app.stage.lessonview import Answer, StepView
+from app.stage.lessonview import Answer, LawView, StepView
 from app.stage.run import Run
 from app.stage.spec import Lookup, Press, RunSpec, in_seconds, parse
 
@@ -112,6 +112,25 @@ class LessonDesk:
             for design, spec in forks(base, self._pressed(base, presses)).items()
         }
         return break_view(lesson, taken.view(number), runs, profile, base)
+
+    async def law(
+        self, name: str, number: int, t: int, profile: str = "", presses: Sequence[str] = ()
+    ) -> LawView:
+        """The law at any moment ``t`` (ns) of what a step shows, for whoever moves the cursor.
+
+        Raises:
+            StageUnknown: there is no such lesson, or step.
+            StageError: something cannot be pressed, or the runs cannot be played now.
+        """
+        lesson = _lesson(name)
+        step = _step(lesson, number)
+        spec = lesson.specs()[step.run]
+        if step.kind == "break":
+            spec = forks(spec, self._pressed(spec, presses))[chosen(profile, spec.profile)]
+        elif step.ask is not None:
+            # What is asked for may follow from the law.
+            raise StageError("The law is not shown while a question is open; answer it first.")
+        return law_view(await self._runs.get(spec), min(t, spec.duration_ns))
 
     def press(self, name: str, at: int, button: str, target: str) -> str:
         """A press as it stands in a link, checked.

@@ -55,6 +55,12 @@ class LessonsLike(Protocol):
         """The last step as ``BreakView``, with what was pressed."""
         ...
 
+    async def law(
+        self, name: str, number: int, t: int, profile: str = "", presses: Sequence[str] = ()
+    ) -> Any:
+        """The law at any moment of what a step shows, as ``LawView``."""
+        ...
+
     def press(self, name: str, at: int, button: str, target: str) -> str:
         """A press as it stands in a link."""
         ...
@@ -130,6 +136,12 @@ def router(desk: LessonsLike, room: ClassroomLike, rendered: StagePages) -> APIR
             made = room.open(lesson)
             return RedirectResponse(f"/lessons/{lesson}?step={asked.step}&class={made.key}", 303)
         return await pages.step(lesson, request, asked)
+
+    @routes.get("/lessons/{lesson}/law")
+    async def law(lesson: str, asked: Annotated[StepQuery, Query()]) -> HTMLResponse:
+        """The law while the cursor moves: at ``t``."""
+        view = await desk.law(lesson, asked.step, asked.t, asked.profile, asked.press)
+        return rendered.page("lesson-law.html", partial=False, law=view, oob=False)
 
     return routes
 

@@ -31,11 +31,17 @@ import { PROFILE_HINTS } from "./lesson-words.js";
 const PATIENCE = 2.4;
 const CAPACITY = 1e6;
 const STEADY = 3600e9;
+/** The law is asked for so often while the cursor moves, ms. */
+const LAW_EVERY = 250;
 
 class LessonPage {
   constructor() {
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
     this.high = 0;
+    /** @type {ReturnType<typeof setTimeout>|undefined} */
+    this.lawTimer = undefined;
+    this.lawT = 0;
+    this.lawShown = -1;
     /** @type {Facts} */
     this.facts = JSON.parse(this.panel.dataset.facts ?? "{}");
     const { shown } = this.facts;
@@ -77,6 +83,7 @@ class LessonPage {
     on("lesson-return", () => this.#return());
     byId("lesson-side").addEventListener("click", (/** @type {MouseEvent} */ event) => this.#record(event));
     this.player.onLoad.push(() => this.#loaded());
+    this.player.onCursor.push((t) => this.#law(t));
     this.page.timeline.canvas.addEventListener("focus", () => this.layer.touch());
     tellProgress(this.query, this.player, (text) => setText(byId("lesson-time"), text));
     document.body.addEventListener("htmx:after:swap", () => this.#swapped());
@@ -125,6 +132,7 @@ class LessonPage {
   #show(first) {
     this.panel.dataset.taken = "yes";
     const { facts } = this;
+    this.lawShown = facts.shown.until;
     this.layer.ask = facts.ask;
     this.layer.points = facts.shown.points;
     this.layer.chosen = null;
@@ -215,6 +223,20 @@ class LessonPage {
     event.preventDefault();
     this.page.select(Number(link.dataset.seq));
     this.page.timeline.canvas.focus({ preventScroll: true });
+  }
+
+  /** The law goes with the cursor: it is lit while it holds. @param {number} t */
+  #law(t) {
+    if (byId("lesson-law").hidden || this.asking) return;
+    this.lawT = Math.round(t);
+    this.lawTimer ??= setTimeout(() => {
+      this.lawTimer = undefined;
+      if (byId("lesson-law").hidden || this.lawT === this.lawShown) return;
+      this.lawShown = this.lawT;
+      const address = new URL(this.panel.dataset.address ?? "", location.href);
+      address.searchParams.set("t", String(this.lawT));
+      void /** @type {any} */ (window).htmx.ajax("GET", `${address.pathname}/law${address.search}`, { target: "#lesson-law", swap: "outerHTML" });
+    }, LAW_EVERY);
   }
 
   /** @param {boolean} away from what the step shows */

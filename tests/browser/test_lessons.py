@@ -330,6 +330,18 @@ def test_back_and_on_by_record_and_back_to_the_step(page: Page, server: Command)
     assert page.evaluate("plegscope.selected") == seq, "the engine's own record"
 
 
+def test_the_law_goes_with_the_cursor(page: Page, server: Command) -> None:
+    go(page, server, "lessons/legacy-trap?step=4")
+    law = page.locator("#lesson-law")
+    expect(law).to_contain_text("Law, broken:")
+    page.evaluate("lesson.player.seek(14e9)")
+    expect(law).to_contain_text("Law, holding:", timeout=PATIENT_MS)
+    page.evaluate("lesson.player.seek(16e9)")
+    expect(law).to_contain_text("Law, broken:", timeout=PATIENT_MS)
+    page.locator("#lesson-return").click()
+    expect(law).to_contain_text("was right again only after", timeout=PATIENT_MS)
+
+
 def test_without_scripts_a_lesson_is_links_and_forms(browser: Browser, server: Command) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -139,6 +139,22 @@ async def test_what_cannot_be_pressed(desk: LessonDesk, profile: str, press: str
         await desk.broken("hint-lost", profile, (press,))
 
 
+async def test_the_law_goes_with_the_cursor(desk: LessonDesk) -> None:
+    seen = [(await desk.law("hint-lost", 5, t * S)).seen for t in (0, 6, 13, 29)]
+    assert seen == sorted(seen)
+    assert seen[0] == 0 < seen[-1]
+    assert (await desk.law("legacy-trap", 4, 14 * S)).state == "holding"
+    assert (await desk.law("legacy-trap", 4, 20 * S)).state == "broken"
+    fork = ("11s!lose-stops",)
+    assert (await desk.law("hint-lost", 8, 60 * S, "legacy", fork)).state == "broken"
+    assert (await desk.law("hint-lost", 8, 60 * S, "kep", fork)).state == "holding"
+    assert (await desk.law("hint-lost", 8, 10 * S, "legacy", fork)).state == "holding"
+    with pytest.raises(StageError, match="question"):
+        await desk.law("hint-lost", 4, S)
+    with pytest.raises(StageUnknown):
+        await desk.law("hint-lost", 44, S)
+
+
 def test_a_button_becomes_a_links_text(desk: LessonDesk) -> None:
     assert desk.press("hint-lost", 12_500_000_000, "lose-stops", "") == "12.5s!lose-stops"
     made = desk.press("hint-lost", 1, "kill-container", "shop/web-0")

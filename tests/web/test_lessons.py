@@ -121,6 +121,16 @@ async def test_steps_lead_back_and_on(client: httpx.AsyncClient) -> None:
     assert "Just show me" in asks
 
 
+async def test_the_law_at_any_moment(client: httpx.AsyncClient) -> None:
+    early = await client.get("/lessons/legacy-trap/law?step=4&t=14000000000")
+    late = await client.get("/lessons/legacy-trap/law?step=4&t=20000000000")
+    assert "Law, holding:" in early.text
+    assert "Law, broken:" in late.text
+    assert late.text.strip().startswith('<section class="lesson-law broken" id="lesson-law"')
+    for path in ("law?step=3&t=1", "law?step=4&t=-1", "law?step=99&t=1", "law?step=4&t=x"):
+        assert (await client.get(f"/lessons/legacy-trap/{path}")).status_code in (404, 422)
+
+
 async def test_a_press_becomes_part_of_the_address(client: httpx.AsyncClient) -> None:
     button = "/lessons/hint-lost?step=8&profile=legacy&t=11000000000&name=lose-stops&target="
     answer = await client.get(button, headers=HTML)
