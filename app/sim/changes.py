@@ -16,7 +16,8 @@ from app.sim.agenda import Agenda, Signal
 from app.sim.availability import DOWN, UnavailableError
 from app.sim.chance import generator
 from app.sim.events import EventHub
-from app.sim.flavour import SECOND
+from app.sim.flavour import MS, SECOND
+from app.sim.images import Images
 from app.sim.objects import ContainerConfig, SandboxConfig
 from app.sim.pb import cri_changes_pb2 as pb
 from app.sim.pods import ContainerSpec
@@ -28,6 +29,9 @@ from app.sim.world import NotFoundError, World, WorldError
 MOST = 5000
 """Containers on the node beyond which no further one is made over gRPC."""
 
+PULL = (300 * MS, 3 * SECOND)
+"""How long the pull of an image takes."""
+
 R = TypeVar("R", bound=Message)
 
 
@@ -35,11 +39,24 @@ class InvalidError(WorldError):
     """A request lacks what no pod can do without (gRPC INVALID_ARGUMENT)."""
 
 
+class UnknownCallError(WorldError):
+    """This runtime does not have such a call (gRPC UNIMPLEMENTED)."""
+
+
 class Call(NamedTuple):
     """A call by its request's type, and what carries it out."""
 
     request: type[Message]
     answer: Callable[[Any], Awaitable[Message]]
+
+
+def _soon(answer: Callable[[Any], Message]) -> Callable[[Any], Awaitable[Message]]:
+    """An answer that takes no time."""
+
+    async def call(request: Any) -> Message:
+        return answer(request)
+
+    return call
 
 
 class Changes:
@@ -66,6 +83,7 @@ class Changes:
         self._pace = Pace(generator(seed, "calls from outside"))
         self._specs: dict[str, ContainerSpec] = {}
         """What the containers run that were made here and not started yet."""
+        self._images = Images(world, self._pull)
         self._waiting: set[asyncio.Event] = set()
         self._life = 0
         """How often the runtime has gone away."""
@@ -73,7 +91,7 @@ class Changes:
 
     @property
     def calls(self) -> Mapping[str, Call]:
-        """All calls, by the CRI's names for them."""
+        """All calls of the RuntimeService, by the CRI's names for them."""
         return {
             "RunPodSandbox": Call(pb.RunPodSandboxRequest, self.run_pod_sandbox),
             "StopPodSandbox": Call(pb.StopPodSandboxRequest, self.stop_pod_sandbox),
@@ -82,6 +100,22 @@ class Changes:
             "StartContainer": Call(pb.StartContainerRequest, self.start_container),
             "StopContainer": Call(pb.StopContainerRequest, self.stop_container),
             "RemoveContainer": Call(pb.RemoveContainerRequest, self.remove_container),
+            "UpdateContainerResources": Call(
+                pb.UpdateContainerResourcesRequest, self.update_container_resources
+            ),
+            "RuntimeConfig": Call(pb.RuntimeConfigRequest, self.runtime_config),
+        }
+
+    @property
+    def image_calls(self) -> Mapping[str, Call]:
+        """All calls of the ImageService."""
+        images = self._images
+        return {
+            "ListImages": Call(pb.ListImagesRequest, _soon(images.list_images)),
+            "ImageStatus": Call(pb.ImageStatusRequest, _soon(images.image_status)),
+            "PullImage": Call(pb.PullImageRequest, images.pull_image),
+            "RemoveImage": Call(pb.RemoveImageRequest, _soon(images.remove_image)),
+            "ImageFsInfo": Call(pb.ImageFsInfoRequest, _soon(images.image_fs_info)),
         }
 
     def abandon(self) -> None:
@@ -211,6 +245,31 @@ class Changes:
         await self._pause(self._pace.of(self._timings.remove))
         self._world.remove_sandbox(found.id, self._now)
         return await self._told(pb.RemovePodSandboxResponse())
+
+    async def update_container_resources(
+        self, request: pb.UpdateContainerResourcesRequest
+    ) -> pb.UpdateContainerResourcesResponse:
+        """Other limits for a container that is there; no event tells of it."""
+        found = self._world.container(request.container_id)
+        if found.state == "exited":
+            raise WorldError(f"container {found.id} has exited")
+        await self._pause(self._pace.of(self._timings.update))
+        return pb.UpdateContainerResourcesResponse()
+
+    async def runtime_config(self, _request: pb.RuntimeConfigRequest) -> pb.RuntimeConfigResponse:
+        """How cgroups are made (containerd since 2.0, CRI-O).
+
+        Raises:
+            UnknownCallError: this runtime does not have the call.
+        """
+        if not self._world.rules.tells_config:
+            raise UnknownCallError("method RuntimeConfig not implemented")
+        return pb.RuntimeConfigResponse(
+            linux=pb.LinuxRuntimeConfiguration(cgroup_driver=pb.SYSTEMD)
+        )
+
+    async def _pull(self, _name: str) -> None:
+        await self._pause(self._pace.of(PULL))
 
     @property
     def _now(self) -> int:

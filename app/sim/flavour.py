@@ -43,6 +43,8 @@ class RuntimeRules(msgspec.Struct, frozen=True, kw_only=True):
     runtime_name: str
     runtime_version: str
     api_version: str = "v1"
+    tells_config: bool = False
+    """It has the call RuntimeConfig."""
     warns_of_age: bool = False
     """Its Status has a condition about deprecated settings (containerd since 1.7)."""
 

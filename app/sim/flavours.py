@@ -17,6 +17,7 @@ CONTAINERD_2 = RuntimeRules(
     like="containerd-2",
     runtime_name="containerd",
     runtime_version="2.1.0+plegscope.sim",
+    tells_config=True,
     warns_of_age=True,
     slots=100,
     # No limit was met on a real one; this one is ours.
@@ -55,6 +56,7 @@ CRI_O = RuntimeRules(
     like="cri-o",
     runtime_name="cri-o",
     runtime_version="1.37.0+plegscope.sim",
+    tells_config=True,
     channel=1000,
     backlog=Backlog(count=1000, keeps="oldest", once=True),
     stops_with="eof",

@@ -9,7 +9,7 @@ is awaited before an answer that was made (or an event) is sent.
 """
 
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +21,20 @@ from app.cri.pb import cri_pb2 as pb
 from app.errors import EndpointError
 from app.sim import messages
 from app.sim.availability import UnavailableError
-from app.sim.changes import Changes, InvalidError
+from app.sim.changes import Call, Changes, InvalidError, UnknownCallError
 from app.sim.events import EventHub, OverrunError, StreamEndedError
 from app.sim.objects import ContainerFilter, ContainerState, SandboxFilter, SandboxState
 from app.sim.world import NotFoundError, World, WorldError
 
 SERVICE = "runtime.v1.RuntimeService"
+IMAGES = "runtime.v1.ImageService"
 
 Code = grpc.StatusCode
 REFUSES: dict[type[WorldError], Code] = {
     NotFoundError: Code.NOT_FOUND,
     InvalidError: Code.INVALID_ARGUMENT,
     UnavailableError: Code.UNAVAILABLE,
+    UnknownCallError: Code.UNIMPLEMENTED,
 }
 """What a client is told when a call that changes the node is refused; UNKNOWN for anything else, as
 containerd and CRI-O do."""
@@ -111,9 +113,11 @@ class CriServer:
             EndpointError: the socket cannot be made there.
         """
         server = grpc.aio.server()
-        server.add_generic_rpc_handlers(
-            (grpc.method_handlers_generic_handler(SERVICE, self._handlers()),)
-        )
+        handlers = [grpc.method_handlers_generic_handler(SERVICE, self._handlers())]
+        if self._changes is not None:
+            images = self._change_handlers(self._changes.image_calls)
+            handlers.append(grpc.method_handlers_generic_handler(IMAGES, images))
+        server.add_generic_rpc_handlers(tuple(handlers))
         try:
             server.add_insecure_port(f"unix:{socket_path}")
         except RuntimeError as error:
@@ -230,13 +234,21 @@ class CriServer:
                 request_deserializer=request_type.FromString,
                 response_serializer=_serialize,
             )
-        for method, change in (self._changes.calls if self._changes else {}).items():
-            handlers[method] = grpc.unary_unary_rpc_method_handler(
+        if self._changes is not None:
+            handlers |= self._change_handlers(self._changes.calls)
+        return handlers
+
+    def _change_handlers(
+        self, calls: Mapping[str, Call]
+    ) -> dict[str, "grpc.RpcMethodHandler[Any, Any]"]:
+        return {
+            method: grpc.unary_unary_rpc_method_handler(
                 self._changing(method, change.answer),
                 request_deserializer=change.request.FromString,
                 response_serializer=_serialize,
             )
-        return handlers
+            for method, change in calls.items()
+        }
 
     def _changing(
         self, method: str, answer: Callable[[Any], Awaitable[Message]]

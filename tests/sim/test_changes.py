@@ -9,10 +9,10 @@ import pytest
 
 from app.sim.agenda import Agenda, VirtualClock
 from app.sim.availability import Availability, UnavailableError
-from app.sim.changes import MOST, Changes, InvalidError
+from app.sim.changes import MOST, PULL, Changes, InvalidError, UnknownCallError
 from app.sim.events import EventHub
 from app.sim.flavour import MS, SECOND, RuntimeRules
-from app.sim.flavours import CONTAINERD_2, CRI_O, FLAVOURS
+from app.sim.flavours import CONTAINERD_2, CRI_O, FLAVOURS, rules_of
 from app.sim.objects import RuntimeEvent
 from app.sim.pb import cri_changes_pb2 as pb
 from app.sim.processes import Processes
@@ -317,6 +317,40 @@ async def test_a_container_that_was_made_otherwise_can_be_started_too() -> None:
     assert bench.world.is_running(again)
 
 
+async def test_resources_of_what_is_there_may_change_without_an_event() -> None:
+    bench = Bench()
+    _, app = await bench.running("sleep", "1000")
+    request = pb.UpdateContainerResourcesRequest(container_id=app)
+    await bench.done(bench.changes.update_container_resources(request))
+    assert bench.told() == []
+    await bench.stop(app, 0)
+    with pytest.raises(WorldError, match="has exited"):
+        await bench.changes.update_container_resources(request)
+    with pytest.raises(NotFoundError):
+        await bench.changes.update_container_resources(pb.UpdateContainerResourcesRequest())
+
+
+@pytest.mark.parametrize("name", list(FLAVOURS))
+async def test_how_cgroups_are_made_is_told_where_it_is(name: str) -> None:
+    bench = Bench(rules_of(name))
+    asked = bench.changes.runtime_config(pb.RuntimeConfigRequest())
+    if name in ("containerd-1.6", "containerd-1.7"):
+        with pytest.raises(UnknownCallError):
+            await asked
+    else:
+        assert (await asked).linux.cgroup_driver == pb.SYSTEMD
+
+
+async def test_an_image_takes_its_time_to_be_pulled() -> None:
+    bench = Bench()
+    pull = bench.changes.image_calls["PullImage"].answer
+    request = pb.PullImageRequest(image=pb.ImageSpec(image="registry.example/app:1"))
+    await bench.done(pull(request))
+    assert PULL[0] <= bench.clock.mono() <= PULL[1]
+    listed = bench.changes.image_calls["ListImages"].answer
+    assert len((await listed(pb.ListImagesRequest())).images) == 1  # type: ignore[attr-defined]
+
+
 # ------------------------------------------------------- a subscriber that does not read
 
 
@@ -346,7 +380,7 @@ async def test_on_containerd_2_calls_hang_while_a_subscriber_does_not_read() -> 
 
 @pytest.mark.parametrize("name", ["containerd-1.7", "cri-o"])
 async def test_elsewhere_no_call_hangs(name: str) -> None:
-    bench = Bench(dict(FLAVOURS)[name])  # type: ignore[index]
+    bench = Bench(rules_of(name))
     box = await bench.sandbox()
     with bench.hub.subscribe():
         for number in range(1500):
