@@ -14,6 +14,8 @@ import { duration } from "./words.js";
 
 /** How often the time that is left is written, ms. */
 const EVERY = 250;
+/** How long the row says what came of a press, ms. */
+const SAID_FOR = 10_000;
 
 /** What to say when what is at work changes. @param {Map<number, string>} before @param {FaultAtWork[]} after @param {Set<number>} said numbers that were told already */
 export function news(before, after, said) {
@@ -43,6 +45,7 @@ export class Faults {
     this.before = null;
     /** Pressed from here, and told by the answer. @type {Set<number>} */
     this.said = new Set();
+    this.saidAt = 0;
     /** The palette that is open. @type {HTMLElement|null} */
     this.palette = null;
     setInterval(() => this.update(), EVERY);
@@ -66,6 +69,7 @@ export class Faults {
   update() {
     const { state } = this.page.store;
     if (!state) return;
+    if (performance.now() - this.saidAt > SAID_FOR) byId("faults-said").replaceChildren();
     const faults = state.faults ?? [];
     const now = this.page.clock.now();
     this.#speak(faults);
@@ -119,6 +123,7 @@ export class Faults {
   }
 
   #swapped() {
+    this.saidAt = performance.now();
     const told = document.querySelectorAll(".said [data-number]");
     for (const one of told) this.said.add(Number(/** @type {HTMLElement} */ (one).dataset.number));
     const palette = document.getElementById("palette");

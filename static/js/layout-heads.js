@@ -33,6 +33,7 @@ export function layoutHeads(scene, rows, lanes, px) {
   globals(scene, rows, lanes, px);
   stream(scene, rows, lanes, px);
   queue(scene, rows, px);
+  faults(scene, rows, px);
   began(scene, rows, px);
 }
 
@@ -55,6 +56,24 @@ function queue({ store, from, to, heads }, rows, px) {
     const h = Math.max(3, Math.round((heads.queue - 6) * Math.min(1, Math.log1p(depth) / most)));
     const next = depths[i + 1];
     rows[LAYER.wait].push({ k: "queue", x: px(t), x2: next ? px(next.t) : Infinity, y: floor - h, h, seq });
+  }
+}
+
+/** When which fault was at work, each named where there is room. @param {Scene} scene @param {Item[][]} rows @param {(t: number) => number} px */
+function faults({ store, from, to, heads, em, now }, rows, px) {
+  if (!heads.faults) return;
+  const top = heads.ruler + heads.global + heads.stream + heads.queue;
+  const y = top + heads.faults - 4 * em;
+  let taken = -Infinity;
+  for (const fault of store.faults) {
+    if (fault.from > to || (fault.to ?? Infinity) < from) continue;
+    const x = px(fault.from);
+    rows[LAYER.run].push({ k: "fault", x, x2: fault.to === null ? Infinity : px(fault.to), y, h: 8 * em, seq: fault.seq });
+    const left = Math.max(0, x) + 5 * em;
+    const room = Math.min(px(now), px(to)) - left;
+    if (left < taken || room < 24 * em) continue;
+    rows[LAYER.chain].push({ k: "text", x: left, y: top + 8 * em, text: fault.name, c: "text2", s: 10.5 });
+    taken = left + fault.name.length * 7 * em;
   }
 }
 

@@ -22,7 +22,7 @@
  *   chain: Chain|null, now: number, label: number, heads: Heads, em: number, quietFrom: number,
  *   height: number
  * }} Scene `label`: height of the name above a lane on narrow screens
- * @typedef {{ruler: number, global: number, stream: number, queue: number}} Heads heights, px
+ * @typedef {{ruler: number, global: number, stream: number, queue: number, faults?: number}} Heads heights, px
  */
 import { layoutLane } from "./layout-lane.js";
 import { layoutChain } from "./layout-chain.js";

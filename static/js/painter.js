@@ -115,6 +115,12 @@ export class Painter {
         c.fillRect(left, y, 1, h);
         if (right > left + 1) c.fillRect(right - 1, y, 1, h);
         break;
+      case "fault":
+        c.fillStyle = p.text2;
+        c.fillRect(left, y - 1, Math.max(2, right - left), 2);
+        c.fillRect(left, y - h / 2, 1.5, h);
+        if (right > left + 3) c.fillRect(right - 1.5, y - h / 4, 1.5, h / 2);
+        break;
       case "hair":
         c.fillStyle = p.band;
         c.fillRect(left, y, 1, h);

@@ -23,6 +23,16 @@ import { isOpening } from "./stretch.js";
 
 export const CAPACITY = 40_000;
 
+/** How a simulated node tells of faults (app/sim/faultplan.py, hand.py). */
+const NOTE = /^(?:Fault begins: ([a-z-]+)\.|Fault is over: ([a-z-]+)\.|Pressed: (.+?)\. It imitates: )/;
+
+/** @param {string} kind */
+function words(kind) {
+  return kind.replaceAll("-", " ");
+}
+
+/** @typedef {{name: string, from: number, to: number|null, seq: number}} FaultSpan `to` null: still at work */
+
 export class Store {
   /** Records that the next snapshot does not bring, as the server says; null: it did not say. @type {number|null} */
   #lost = null;
@@ -50,6 +60,7 @@ export class Store {
     /** @type {Find[]} */ this.finds = [];
     /** @type {Stretch[]} */ this.stretches = [];
     /** @type {Hole[]} */ this.gaps = [];
+    /** Faults of a simulated node, as its notes tell of them. @type {FaultSpan[]} */ this.faults = [];
     /** Length of the request queue from `t` on. @type {{t: number, seq: number, depth: number}[]} */ this.depths = [];
     /** Until when (t) two requests or more were in the queue at the same time. */
     this.queuedT = -Infinity;
@@ -214,8 +225,20 @@ export class Store {
       case "gap":
         this.gaps.push({ from: rec.from_t ?? rec.t, to: rec.t, hop: rec.hop ?? "", count: rec.count ?? 0, reason: rec.reason ?? "", seq: rec.seq });
         break;
-      default: // Watching, runtime, health, pace, hung, note: rows of the table, no marks.
+      case "note": this.#note(rec); break;
+      default: // Watching, runtime, health, pace, hung: rows of the table, no marks.
     }
+  }
+
+  /** A fault begins, or is over, or something was pressed that happens once. @param {Rec} rec */
+  #note(rec) {
+    const told = NOTE.exec(rec.text ?? "");
+    if (!told) return;
+    const [, begins, over, pressed] = told;
+    if (over !== undefined) {
+      const open = this.faults.find((fault) => fault.to === null && fault.name === words(over));
+      if (open) open.to = rec.t;
+    } else this.faults.push({ name: begins === undefined ? pressed : words(begins), from: rec.t, to: begins === undefined ? rec.t : null, seq: rec.seq });
   }
 
   /** @param {Rec} rec @param {number} depth */
@@ -301,6 +324,7 @@ export class Store {
     this.finds = this.finds.filter(young);
     this.gaps = this.gaps.filter(young);
     this.depths.splice(0, Math.max(0, this.depths.findIndex(young) - 1));
+    this.faults = this.faults.filter((fault) => fault.to === null || fault.to >= this.records[0].t);
     this.stretches = this.stretches.filter((stretch) => stretch.to === null || stretch.to >= this.records[0].t);
   }
 

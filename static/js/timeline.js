@@ -43,6 +43,8 @@ export class Timeline {
     this.narrow = false;
     /** Whether the queue has its row: while it is not empty for long, and as long as that is in view. */
     this.queueShown = false;
+    /** Whether the faults have their row: as long as one that was at work is in view. */
+    this.faultsShown = false;
     /** @type {keyof typeof LANES} */
     this.density = "comfortable";
     /** @type {DrawList|null} */
@@ -76,12 +78,12 @@ export class Timeline {
 
   get heads() {
     const { em } = this;
-    return { ruler: 26 * em, global: 30 * em, stream: 24 * em, queue: this.queueShown ? 22 * em : 0 };
+    return { ruler: 26 * em, global: 30 * em, stream: 24 * em, queue: this.queueShown ? 22 * em : 0, faults: this.faultsShown ? 22 * em : 0 };
   }
 
   get top() {
     const heads = this.heads;
-    return heads.ruler + heads.global + heads.stream + heads.queue;
+    return heads.ruler + heads.global + heads.stream + heads.queue + heads.faults;
   }
 
   get laneHeight() {
@@ -143,7 +145,7 @@ export class Timeline {
     const to = from + (end - begin);
     if (!this.dirty && store.revision === this.revision && this.last?.from === from) return false;
     if (store.revision !== this.revision && this.selected !== null) this.chain = chainOf(store, this.selected);
-    this.#showQueue(from);
+    this.#showRows(from);
     this.#arrange(now, from);
     if (!this.pointedSeen) {
       this.#intoSight(store.record(this.pointed ?? 0)?.uid ?? undefined);
@@ -180,16 +182,20 @@ export class Timeline {
     return true;
   }
 
-  /** The row comes and goes only while nothing under the pointer would move. @param {number} from */
-  #showQueue(from) {
+  /** These rows come and go only while nothing under the pointer would move. @param {number} from */
+  #showRows(from) {
     const { store, lineup } = this.host;
-    const wanted = !this.narrow && (store.queuedT >= from || (store.state?.engine.queue.length ?? 0) > 1);
-    if (wanted === this.queueShown || lineup.held) return;
-    this.queueShown = wanted;
+    const queue = !this.narrow && (store.queuedT >= from || (store.state?.engine.queue.length ?? 0) > 1);
+    const faults = !this.narrow && store.faults.some((fault) => (fault.to ?? Infinity) >= from);
+    if ((queue === this.queueShown && faults === this.faultsShown) || lineup.held) return;
+    this.queueShown = queue;
+    this.faultsShown = faults;
     this.list = null;
     this.scroller.style.top = `${this.top / this.em / 16}rem`;
-    const row = document.getElementById("head-queue");
-    if (row) row.hidden = !wanted;
+    for (const [id, shown] of /** @type {[string, boolean][]} */ ([["head-queue", queue], ["head-faults", faults]])) {
+      const row = document.getElementById(id);
+      if (row) row.hidden = !shown;
+    }
   }
 
   /** @param {number} now @param {number} from */

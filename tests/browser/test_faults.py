@@ -223,6 +223,12 @@ def test_the_row_presses_shows_what_is_at_work_and_lifts(page: Page, desk: Desk)
     expect(chip).to_contain_text("Lose stop events", timeout=WAIT_MS)
     expect(chip.locator(".left")).to_have_text(re.compile(r"^\d+\ss$"))
     expect(page.locator('.faults-quick [value="lose-stops"]')).to_have_attribute("data-on", "")
+    # The timeline has a row for it, named, as long as it is in view.
+    expect(page.locator("#head-faults")).to_be_visible(timeout=WAIT_MS)
+    drawn = (
+        "plegscope.timeline.list.rows.flat().filter((i) => i.k === 'fault' && i.x2 === Infinity)"
+    )
+    assert page.evaluate(f"{drawn}.length") == 1
     page.get_by_role("button", name="Lift: Lose stop events").click()
     expect(page.locator("#faults-working")).to_be_hidden(timeout=WAIT_MS)
     assert desk.report()["at_work"] == []

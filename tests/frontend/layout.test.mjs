@@ -117,6 +117,23 @@ test("the queue's row has a step per length, the higher the longer", () => {
   assert.ok(steps[0].h < steps[2].h && steps[3].h <= steps[2].h);
 });
 
+test("faults have a row: from when to when, named where there is room", () => {
+  const play = new Play();
+  const note = (/** @type {number} */ ms, /** @type {string} */ text) => play.rec("note", ms, { level: "info", text });
+  note(100, "Fault begins: lists-slow. It imitates: x");
+  note(110, "Fault begins: stream-ends. It imitates: x");
+  note(500, "Fault is over: lists-slow.");
+  note(600, "Pressed: Out of memory (shop/web). It imitates: x");
+  const store = stored(play);
+  const at = (/** @type {number} */ faults) => layout({ store, rows: [], from: 0, to: 1000 * MS, scale: 1 / MS, off: new Set(), chain: null, now: S, label: 0, heads: { ...HEADS, faults }, em: 1, quietFrom: 0, height: 400 }).rows.flat();
+  assert.deepEqual(at(0).filter((item) => item.k === "fault"), []);
+  const drawn = at(22);
+  assert.deepEqual(drawn.filter((item) => item.k === "fault").map((item) => [item.x, item.x2, item.seq]), [[100, 500, 1], [110, Infinity, 2], [600, 600, 4]]);
+  assert.ok(drawn.filter((item) => item.k === "fault").every((item) => item.y > 80 && item.y < 102));
+  // The second begins where the first one's name stands.
+  assert.deepEqual(drawn.filter((item) => item.k === "text" && item.y > 80).map((item) => item.text), ["lists slow", "Out of memory (shop/web)"]);
+});
+
 test("the session's first try to connect is neither up nor down", () => {
   const play = new Play();
   play.rec("stream", 100, { state: "connecting", meaning: "" });

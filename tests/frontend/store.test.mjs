@@ -319,3 +319,31 @@ test("the snapshot's rows name pods whose records are older than it", () => {
   const lane = store.lanes.get("a");
   assert.deepEqual([lane.name, lane.cached[0].running, lane.syncs[0].from], ["cart", 1, 5000 * MS]);
 });
+
+test("the notes of a simulated node tell when which fault was at work", () => {
+  const play = new Play();
+  const note = (/** @type {number} */ ms, /** @type {string} */ text) => play.rec("note", ms, { level: "info", text });
+  note(10, "Fault begins: lists-slow. It imitates: A runtime on a slow disk.");
+  note(20, "Fault begins: stream-ends. It imitates: A torn cable.");
+  note(30, "Pressed: Kill a container (shop/web-1). It imitates: A crash.");
+  note(40, "Fault begins: lists-slow. It imitates: A runtime on a slow disk.");
+  note(50, "Fault is over: lists-slow.");
+  note(60, "Fault is over: no-such.");
+  note(70, "An ordinary note: Fault begins: not-at-all.");
+  const { faults } = stored(play);
+  assert.deepEqual(faults.map((one) => [one.name, one.from / MS, one.to === null ? null : one.to / MS]), [
+    ["lists slow", 10, 50], ["stream ends", 20, null], ["Kill a container (shop/web-1)", 30, 30], ["lists slow", 40, null],
+  ]);
+});
+
+test("faults that are over go with their records", () => {
+  const store = new Store(10);
+  const play = new Play();
+  play.rec("note", 0, { level: "info", text: "Fault begins: lists-slow. It imitates: x" });
+  play.rec("note", 1, { level: "info", text: "Fault begins: stream-ends. It imitates: x" });
+  play.rec("note", 2, { level: "info", text: "Fault is over: lists-slow." });
+  for (let ms = 3; ms < 40; ms += 1) play.rec("cache_time", ms);
+  store.apply({ type: "snapshot", state: state(), pods: [], records: [], truncated: false, seq: 0 });
+  for (const record of play.records) store.apply({ type: "batch", first: record.seq, last: record.seq, records: [record] });
+  assert.deepEqual(store.faults.map((one) => one.name), ["stream ends"]);
+});
