@@ -69,6 +69,6 @@ wheel: python ## Build a wheel into dist/
 	@$(BIN)/python -m pip wheel -q --no-deps --no-build-isolation -w dist .
 
 clean: ## Remove everything that was made here
-	rm -rf .venv .cache build dist artifacts app/cri/pb static/vendor
+	rm -rf .venv .cache build dist artifacts app/cri/pb app/sim/pb app/export/pb static/vendor
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage htmlcov
 	find app tests proto .ci -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -34,7 +34,12 @@ NEWEST = (3, 14)
 LOCKS = {"run": ("run", "build"), "test": ("test",)}
 
 #: What the build hook makes; a missing one means that it has to run again.
-MADE = ("app/cri/pb/cri_pb2.py", "app/sim/pb/cri_changes_pb2.py", "static/vendor/htmx/htmx.min.js")
+MADE = (
+    "app/cri/pb/cri_pb2.py",
+    "app/sim/pb/cri_changes_pb2.py",
+    "app/export/pb/perfetto_pb2.py",
+    "static/vendor/htmx/htmx.min.js",
+)
 
 
 class SetupError(Exception):

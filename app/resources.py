@@ -23,6 +23,8 @@ GENERATED_FILES: Final = (
     "cri/pb/cri_pb2.py",
     "sim/pb/__init__.py",
     "sim/pb/cri_changes_pb2.py",
+    "export/pb/__init__.py",
+    "export/pb/perfetto_pb2.py",
 )
 
 

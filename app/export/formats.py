@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from app.export import chrome, jsonl, tables
+from app.export import chrome, jsonl, perfetto, tables
 from app.export.source import Source
 
 Make = Callable[[Source], Iterator[bytes]]
@@ -25,4 +25,5 @@ FORMATS: Final[dict[str, Format]] = {
         "text/csv; charset=utf-8", "csv", {"": tables.lifecycle, "relists": tables.relists}
     ),
     "jsonl": Format("application/jsonl", "jsonl", {"": jsonl.lines}),
+    "perfetto": Format("application/octet-stream", "pftrace", {"": perfetto.trace}),
 }

@@ -164,7 +164,7 @@ def test_assets_move_into_the_package_except_in_an_editable_install(
     (tmp_path / "templates").mkdir()
     data: dict[str, Any] = {"artifacts": [], "force_include": {}}
     hook(tmp_path).initialize(version, data)
-    assert data["artifacts"] == ["/app/cri/pb/", "/app/sim/pb/"]
+    assert data["artifacts"] == ["/app/cri/pb/", "/app/sim/pb/", "/app/export/pb/"]
     moved = {
         str(tmp_path / "static"): "app/static",
         str(tmp_path / "templates"): "app/templates",
