@@ -7,7 +7,7 @@ it moves the class from step to step and shows the answer. Nobody has a name, no
 down, and all of it is gone when the class ends. Everything is bounded.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 
 import msgspec
@@ -17,6 +17,8 @@ from app.errors import StageBusy, StageError, StageUnknown
 MOST_CLASSES = 16
 MOST_STUDENTS = 500
 """Browsers that answer in one class."""
+MOST_OVER = 64
+"""Classes that ended, whose students are still told so."""
 IDLE_S = 3 * 3600.0
 """A class that nobody has touched for so long is over."""
 LONGEST_S = 12 * 3600.0
@@ -154,6 +156,8 @@ class Classroom:
         self._clock = clock
         self._by_code: dict[str, Class] = {}
         self._by_key: dict[str, Class] = {}
+        self._over: deque[str] = deque(maxlen=MOST_OVER)
+        """Codes of the last classes that ended."""
 
     @property
     def now(self) -> float:
@@ -207,13 +211,14 @@ class Classroom:
         self._remove(self.with_key(key))
 
     def is_door(self, path: str) -> bool:
-        """Whether this address carries the code of a class that is held now: it needs no token."""
-        parts = path.split("/", 3)
-        return len(parts) >= 3 and parts[:2] == ["", "class"] and self._has(parts[2])
+        """Whether this address carries the code of a class: then it needs no token.
 
-    def _has(self, code: str) -> bool:
-        held = self._by_code.get(code)
-        return held is not None and not held.is_over(self._clock())
+        That of a class which is over counts for a while, so that those who still wait are told.
+        """
+        parts = path.split("/", 3)
+        if len(parts) < 3 or parts[:2] != ["", "class"]:
+            return False
+        return parts[2] in self._by_code or parts[2] in self._over
 
     def _find(self, where: dict[str, Class], secret: str) -> Class:
         held = where.get(secret)
@@ -229,3 +234,4 @@ class Classroom:
     def _remove(self, held: Class) -> None:
         self._by_code.pop(held.code, None)
         self._by_key.pop(held.key, None)
+        self._over.append(held.code)

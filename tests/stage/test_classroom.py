@@ -13,6 +13,7 @@ from app.stage.classroom import (
     IDLE_S,
     LONGEST_S,
     MOST_CLASSES,
+    MOST_OVER,
     MOST_STUDENTS,
     Classroom,
     Reply,
@@ -53,7 +54,7 @@ def test_a_class_has_two_secrets_and_each_opens_its_own_door(room: Classroom) ->
         room.with_key(made.code)
 
 
-def test_only_the_code_of_a_class_that_is_held_is_a_door(room: Classroom, clock: Clock) -> None:
+def test_only_the_code_of_a_class_is_a_door(room: Classroom) -> None:
     made = room.open("hint-lost")
     assert room.is_door(f"/class/{made.code}")
     assert room.is_door(f"/class/{made.code}/now")
@@ -68,8 +69,19 @@ def test_only_the_code_of_a_class_that_is_held_is_a_door(room: Classroom, clock:
         f"/lessons/{made.code}",
     ):
         assert not room.is_door(path), path
+
+
+def test_who_still_waits_for_a_class_that_is_over_is_told(room: Classroom, clock: Clock) -> None:
+    ended, idle = room.open("hint-lost"), room.open("hint-lost")
+    room.end(ended.key)
     clock.now += IDLE_S + 1
-    assert not room.is_door(f"/class/{made.code}")
+    for over in (ended, idle):
+        assert room.is_door(f"/class/{over.code}/now")
+        with pytest.raises(StageUnknown, match="over"):
+            room.with_code(over.code)
+    for _ in range(MOST_OVER + 1):
+        room.end(room.open("hint-lost").key)
+    assert not room.is_door(f"/class/{ended.code}"), "not for ever"
 
 
 def test_each_browser_has_one_answer_for_each_step(room: Classroom) -> None:

@@ -219,7 +219,9 @@ async def test_there_are_so_many_classes_and_a_class_can_be_ended(
     assert (await student.get(f"/class/{code}", headers=HTML)).status_code == 200
     ended = await teacher.post(f"/class/{key}/end", headers=ORIGIN)
     assert ended.headers["location"] == "/lessons/hint-lost?step=4"
-    assert (await student.get(f"/class/{code}")).status_code == 401
+    over = await student.get(f"/class/{code}/now?seen=1.0")
+    assert over.status_code == 404
+    assert "This class is over" in over.json()["error"]
     await begin(teacher)
 
 
