@@ -19,13 +19,20 @@ import msgspec
 import zstandard
 
 from app.recording import mcapwrite as mcap
-from app.recording.format import MOST_CHUNK, MOST_MESSAGE
+from app.recording.format import MOST_CHUNK
+from app.recording.mcapparse import (
+    HEAD,
+    MOST_HEADER,
+    Message,
+    entries,
+    frame_size,
+    has_checksum,
+    header,
+    parse,
+)
 
 WINDOW = 1024 * 1024
 """Bytes read at once where a place is looked for."""
-
-MOST_HEADER = 64 * 1024
-"""Bytes of the file's header, and of a schema's or a channel's names."""
 
 MOST_NOTED = 100
 """Damages told one by one; all are counted."""
@@ -38,19 +45,12 @@ ALLOWANCE = 64 * 1024 * 1024
 MOST_PASSED = 20_000
 """Records outside of chunks that are passed over; a recording has a few."""
 
-MOST_CHANNELS = 1024
-"""Channels that one chunk may tell of."""
-
-MOST_MESSAGES = 16_384
-"""Messages of a chunk, and other records in it; plegscope ends its own far earlier."""
-
 SEARCHED = 4 * 1024 * 1024
 """Bytes looked through for the first chunk of what does not begin as MCAP."""
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 MARK = struct.pack("<I", 4) + b"zstd"
 """Stands in the head of each chunk, ``MARK_AT`` bytes after the chunk's first one."""
-HEAD = struct.Struct("<BQ")
 MARK_AT = HEAD.size + 28
 CONTENT_AT = HEAD.size + mcap.CHUNK_HEAD.size
 MAX_WINDOW = 8 * 1024 * 1024
@@ -65,10 +65,7 @@ FOOTER = HEAD.size + 20 + len(mcap.MAGIC)
 CANDIDATE = 4096
 """What looking at a place where a chunk might begin takes from the budget."""
 TOO_MUCH = "the file unpacks to more than a recording would, and is read no further"
-TOO_MANY = f"a chunk has more than {MOST_MESSAGES:,} messages"
 CUT_END = "the file's end is cut off"
-FIXED = mcap.MESSAGE_HEAD.size - HEAD.size
-"""Bytes of a message before its data."""
 
 
 class Damage(msgspec.Struct, frozen=True):
@@ -92,16 +89,6 @@ class Damage(msgspec.Struct, frozen=True):
 
 class NotMcap(ValueError):
     """What was given does not begin as MCAP, and no chunk is in it either."""
-
-
-class Message(NamedTuple):
-    """One message as it stands in the file; times in ns."""
-
-    channel: int
-    sequence: int
-    log_time: int
-    publish_time: int
-    data: bytes
 
 
 class Block(NamedTuple):
@@ -199,7 +186,7 @@ class McapReader:
         well = start[: len(mcap.MAGIC)] == mcap.MAGIC
         fits = opcode == mcap.HEADER and length <= MOST_HEADER and BEGIN + length <= self._size
         if fits:
-            self.profile, self.library, told = _header(self._read(BEGIN, length))
+            self.profile, self.library, told = header(self._read(BEGIN, length))
             if well and told == length:
                 return BEGIN + int(length)
         first = self._next_chunk(0, min(self._size, SEARCHED))
@@ -281,7 +268,7 @@ class McapReader:
         if not packed.startswith(ZSTD_MAGIC) or not self._afford(size):
             return None
         try:
-            if _frame_size(packed) != size:
+            if frame_size(packed) != size:
                 # More, or less, than the chunk's own: the length is not true.
                 return None
             records = self._unpacked(packed)
@@ -289,7 +276,7 @@ class McapReader:
             return None
         flaw = ""
         if zlib.crc32(records) != crc:
-            if not _has_checksum(packed):
+            if not has_checksum(packed):
                 return None
             # zstd's own checksum, which was verified, says that the content is well.
             flaw = "its checksum is damaged"
@@ -314,7 +301,7 @@ class McapReader:
         self._number += 1
         channels: dict[int, str] = {}
         messages: list[Message] = []
-        problem = _parse(chunk.records, channels, messages)
+        problem = parse(chunk.records, channels, messages)
         if problem:
             self._note(at, chunk.next - at, problem, lost=True)
         times = [message.log_time for message in messages]
@@ -328,7 +315,7 @@ class McapReader:
     def _behind(self, chunk: _Chunk) -> int:
         """Where the next record begins: behind the chunk's indexes, which follow from it."""
         at = chunk.next
-        right = mcap.message_indexes(_entries(chunk.records))
+        right = mcap.message_indexes(entries(chunk.records))
         found = self._read(at, len(right))
         after = at + len(right)
         if found == right:
@@ -411,82 +398,3 @@ class McapReader:
     def _read(self, at: int, length: int) -> bytes:
         self._file.seek(max(0, at))
         return self._file.read(max(0, min(length, self._size - at)))
-
-
-def _header(content: bytes) -> tuple[str, str, int]:
-    """Profile and library, as far as they can be read, and how long they say that they are."""
-    found: list[str] = []
-    at = 0
-    for _ in range(2):
-        size = int.from_bytes(content[at : at + 4], "little")
-        found.append(content[at + 4 : at + 4 + size].decode(errors="replace"))
-        at += 4 + size
-    return found[0], found[1], at
-
-
-def _frame_size(packed: bytes) -> int:
-    """Bytes of the zstd frame at the beginning of ``packed`` (RFC 8878, 3.1.1), told by its blocks.
-
-    Raises:
-        zstandard.ZstdError: it does not begin as a frame.
-    """
-    at = zstandard.frame_header_size(packed)
-    last = False
-    while not last and at + 3 <= len(packed):
-        block = int.from_bytes(packed[at : at + 3], "little")
-        last, kind, size = bool(block & 1), block >> 1 & 3, block >> 3
-        # A block of one byte repeated has that byte only.
-        at += 3 + (1 if kind == 1 else size)
-    return at + (4 if _has_checksum(packed) else 0)
-
-
-def _has_checksum(frame: bytes) -> bool:
-    """Whether a zstd frame carries a checksum of its content (RFC 8878, 3.1.1.1.1)."""
-    return len(frame) > 4 and bool(frame[4] & 0b100)
-
-
-def _entries(records: bytes) -> dict[int, bytearray]:
-    """The entries of a chunk's message indexes, by channel."""
-    entries: dict[int, bytearray] = {}
-    at = 0
-    for _ in range(2 * MOST_MESSAGES):
-        if at + mcap.MESSAGE_HEAD.size > len(records):
-            break
-        opcode, length = HEAD.unpack_from(records, at)
-        if opcode == mcap.MESSAGE:
-            head = mcap.MESSAGE_HEAD.unpack_from(records, at)
-            entries.setdefault(head[2], bytearray()).extend(mcap.INDEX_ENTRY.pack(head[4], at))
-        at += HEAD.size + length
-    return entries
-
-
-def _parse(records: bytes, channels: dict[int, str], messages: list[Message]) -> str:
-    """Take a chunk's records apart; returns what is wrong with them, if anything is."""
-    at, size, others = 0, len(records), 0
-    unpack = mcap.MESSAGE_HEAD.unpack_from
-    while at < size:
-        if at + HEAD.size > size:
-            return "a chunk's content ends within a record"
-        opcode, length = HEAD.unpack_from(records, at)
-        after = at + HEAD.size + length
-        if after > size:
-            return "a record in a chunk is longer than the chunk"
-        if opcode == mcap.MESSAGE:
-            if not FIXED <= length <= FIXED + MOST_MESSAGE:
-                return "a message in a chunk has no length that a message can have"
-            if len(messages) == MOST_MESSAGES:
-                return TOO_MANY
-            _op, _length, channel, sequence, log_time, publish_time = unpack(records, at)
-            data = records[at + mcap.MESSAGE_HEAD.size : after]
-            messages.append(Message(channel, sequence, log_time, publish_time, data))
-        elif others == MOST_MESSAGES:
-            return TOO_MANY
-        else:
-            others += 1
-        if opcode == mcap.CHANNEL and 4 <= length <= MOST_HEADER and len(channels) < MOST_CHANNELS:
-            content = records[at + HEAD.size : after]
-            topic = int.from_bytes(content[4:8], "little")
-            number = int.from_bytes(content[:2], "little")
-            channels[number] = content[8 : 8 + topic].decode(errors="replace")
-        at = after
-    return ""

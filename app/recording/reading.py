@@ -36,7 +36,8 @@ from app.recording.format import (
     Versions,
 )
 from app.recording.lists import Listed, ListReader, Undecodable
-from app.recording.mcapread import Damage, McapReader, Message, NotMcap
+from app.recording.mcapparse import Message
+from app.recording.mcapread import Damage, McapReader, NotMcap
 from app.recording.mcapwrite import MAGIC
 
 OURS_WITHIN = 8

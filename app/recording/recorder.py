@@ -10,7 +10,7 @@ told in the recording and by ``news``, as is that it goes on again.
 import threading
 import time
 from collections import deque
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 from app.engine.inputs import Input, PodsListed
 from app.engine.records import Record
@@ -20,6 +20,7 @@ from app.journal.weight import weight
 from app.recording.format import Loss, SessionInfo
 from app.recording.scribe import Scribe
 from app.recording.segment import Segment
+from app.recording.tally import Item, Losing, Rates, in_words
 
 FLUSH_S = 0.2
 """What happened is in the file after this time and that of one write."""
@@ -68,14 +69,6 @@ class Target(Protocol):
         ...
 
 
-class _Item(NamedTuple):
-    kind: Literal["input", "record", "made", "event", "loss"]
-    t: int
-    wall: int
-    what: Input | Record | bytes | Loss
-    heft: int
-
-
 class Recorder:
     """Takes what happens on one thread, and writes it on another.
 
@@ -99,12 +92,12 @@ class Recorder:
         self._capacity = capacity
         self._max_heft = max_heft
         self._flush_s = flush_s
-        self._queue: deque[_Item] = deque()
+        self._queue: deque[Item] = deque()
         # Each of these two is written by one thread only.
         self._heft_in = 0
         self._heft_out = 0
         self._stepping = False
-        self._lost = _Losing()
+        self._lost = Losing()
         self._lost_total = [0, 0, 0]
         self._trouble = ""
         self._retry_at = 0.0
@@ -116,7 +109,7 @@ class Recorder:
         self._slow = False
         self._was_in_trouble = ""
         self._failed = ""
-        self._rates = _Rates()
+        self._rates = Rates()
         self._wake = threading.Event()
         self._closing = False
         # A daemon: a disk that never answers must not keep the process alive.
@@ -132,7 +125,7 @@ class Recorder:
         if isinstance(happened, PodsListed):
             # Rows are shared with the listings before.
             heft += 8 * (len(happened.sandboxes) + len(happened.containers))
-        self._put(_Item("input", happened.t, happened.wall, happened, heft))
+        self._put(Item("input", happened.t, happened.wall, happened, heft))
 
     def made(self) -> None:
         """All that the engine made of it has been told."""
@@ -142,22 +135,22 @@ class Recorder:
         """To be subscribed to the journal."""
         heft = 256 + 2 * weight(record)
         kind: Literal["made", "record"] = "made" if self._stepping else "record"
-        self._put(_Item(kind, record.t, record.wall, record, heft))
+        self._put(Item(kind, record.t, record.wall, record, heft))
 
     def on_event(self, t: int, wall: int, raw: bytes) -> None:
         """The runtime's stream brought this message."""
-        self._put(_Item("event", t, wall, raw, 256 + len(raw)))
+        self._put(Item("event", t, wall, raw, 256 + len(raw)))
 
-    def _put(self, item: _Item) -> None:
+    def _put(self, item: Item) -> None:
         queue = self._queue
         waiting, heft = len(queue), self._heft_in - self._heft_out
         lost = self._lost
         if lost.count:
             if waiting <= self._capacity // 2 and heft <= self._max_heft // 2:
                 loss = lost.told(item.t, item.wall, self._trouble)
-                self._lost = _Losing()
+                self._lost = Losing()
                 self._news.append(("warning", in_words(loss)))
-                queue.append(_Item("loss", item.t, item.wall, loss, 0))
+                queue.append(Item("loss", item.t, item.wall, loss, 0))
             else:
                 self._lose(item)
                 return
@@ -169,7 +162,7 @@ class Recorder:
         if waiting == HURRY:
             self._wake.set()
 
-    def _lose(self, item: _Item) -> None:
+    def _lose(self, item: Item) -> None:
         self._lost.add(item)
         total = self._lost_total
         total[0] += item.kind == "input"
@@ -304,55 +297,3 @@ class Recorder:
         elif now - self._synced >= SYNC_S:
             self._synced = now
             segment.sync()
-
-
-def in_words(loss: Loss) -> str:
-    """What was lost, and why, in a sentence."""
-    return (
-        f"The recorder could not keep {loss.inputs:,} inputs, {loss.records:,} records and "
-        f"{loss.events:,} events: {loss.reason}. What comes now is recorded again."
-    )
-
-
-class _Losing:
-    """What is being lost."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._from_t = 0
-        self._kinds = {"input": 0, "record": 0, "made": 0, "event": 0, "loss": 0}
-
-    def add(self, item: _Item) -> None:
-        if not self.count:
-            self._from_t = item.t
-        self.count += 1
-        self._kinds[item.kind] += 1
-
-    def told(self, t: int, wall: int, trouble: str) -> Loss:
-        kinds = self._kinds
-        return Loss(
-            t=t,
-            wall=wall,
-            from_t=self._from_t,
-            inputs=kinds["input"],
-            records=kinds["record"] + kinds["made"],
-            events=kinds["event"],
-            reason=trouble or "the disk was too slow",
-        )
-
-
-class _Rates:
-    """Bytes a second and share of a core, over some seconds."""
-
-    def __init__(self) -> None:
-        self._samples: deque[tuple[float, int, int]] = deque(maxlen=20)
-
-    def at(self, now: float, size: int, cpu_ns: int) -> tuple[float, float]:
-        samples = self._samples
-        if not samples or now - samples[-1][0] >= 0.5:
-            samples.append((now, size, cpu_ns))
-        first = samples[0]
-        elapsed = now - first[0]
-        if elapsed <= 0:
-            return 0.0, 0.0
-        return (size - first[1]) / elapsed, (cpu_ns - first[2]) / elapsed / 1e9

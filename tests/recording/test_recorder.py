@@ -18,6 +18,7 @@ from app.recording import recorder as module
 from app.recording.format import Loss
 from app.recording.reading import Fed, Heard, Recording, Told
 from app.recording.recorder import Recorder
+from app.recording.tally import in_words
 from app.recording.target import OneFile
 from tests.recording.recorded import SECOND, info, read, told
 
@@ -202,7 +203,7 @@ def test_a_slow_disk_holds_nobody_up_and_what_is_lost_is_counted(path: Path, dis
     assert loss.records + len(told(items)) == 1003
     assert loss.events == 1
     assert "slow" in loss.reason
-    assert told_of == ("warning", module.in_words(loss))
+    assert told_of == ("warning", in_words(loss))
     assert f"{loss.inputs} inputs, {loss.records} records and 1 events" in told_of[1]
     assert told(items)[-1] == note(2000)
     # A hole shows in the numbers of what comes after it, too.

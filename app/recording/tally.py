@@ -1,0 +1,73 @@
+"""What waits to be recorded, what of it is lost, and what recording costs."""
+
+from collections import deque
+from typing import Literal, NamedTuple
+
+from app.engine.inputs import Input
+from app.engine.records import Record
+from app.recording.format import Loss
+
+
+class Item(NamedTuple):
+    """One thing that waits: ``made`` is a record of the engine's making; ``heft`` is in bytes."""
+
+    kind: Literal["input", "record", "made", "event", "loss"]
+    t: int
+    wall: int
+    what: Input | Record | bytes | Loss
+    heft: int
+
+
+def in_words(loss: Loss) -> str:
+    """What was lost, and why, in a sentence."""
+    return (
+        f"The recorder could not keep {loss.inputs:,} inputs, {loss.records:,} records and "
+        f"{loss.events:,} events: {loss.reason}. What comes now is recorded again."
+    )
+
+
+class Losing:
+    """What is being lost."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._from_t = 0
+        self._kinds = {"input": 0, "record": 0, "made": 0, "event": 0, "loss": 0}
+
+    def add(self, item: Item) -> None:
+        """This as well."""
+        if not self.count:
+            self._from_t = item.t
+        self.count += 1
+        self._kinds[item.kind] += 1
+
+    def told(self, t: int, wall: int, trouble: str) -> Loss:
+        """All of it, up to ``t``; ``trouble``: why, if that is known."""
+        kinds = self._kinds
+        return Loss(
+            t=t,
+            wall=wall,
+            from_t=self._from_t,
+            inputs=kinds["input"],
+            records=kinds["record"] + kinds["made"],
+            events=kinds["event"],
+            reason=trouble or "the disk was too slow",
+        )
+
+
+class Rates:
+    """Bytes a second and share of a core, over some seconds."""
+
+    def __init__(self) -> None:
+        self._samples: deque[tuple[float, int, int]] = deque(maxlen=20)
+
+    def at(self, now: float, size: int, cpu_ns: int) -> tuple[float, float]:
+        """The rates, with the counters as they are now; ``now`` in seconds."""
+        samples = self._samples
+        if not samples or now - samples[-1][0] >= 0.5:
+            samples.append((now, size, cpu_ns))
+        first = samples[0]
+        elapsed = now - first[0]
+        if elapsed <= 0:
+            return 0.0, 0.0
+        return (size - first[1]) / elapsed, (cpu_ns - first[2]) / elapsed / 1e9
