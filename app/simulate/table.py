@@ -68,7 +68,8 @@ def _detection(title: str, found: Detection) -> list[str]:
         (found.never, "never seen, as the container was gone or had ended by the next look"),
     )
     told = [f"{number} {what}" for number, what in odd if number]
-    return [*lines, f"  {found.happened} in all" + "".join(f"; {one}" for one in told)]
+    total = "; ".join([f"{found.happened} in all", *told])
+    return [*lines, *wrap(total, WIDTH, initial_indent="  ", subsequent_indent="  ")]
 
 
 def _lag(lag: Spread) -> list[str]:
