@@ -1,7 +1,7 @@
 """Records a live session from a thread of its own, and never makes anybody wait.
 
 The session's thread only puts what happened into a bounded queue; it is not copied, as none of it
-ever changes. The recorder's thread takes it out some six times a second, encodes it, writes a chunk. A
+ever changes. The recorder's thread takes it out six times a second, encodes it, writes a chunk. A
 disk that is full, slow or gone is the thread's trouble alone: what cannot be written waits and is
 tried again every second, and once the queue is full what comes is counted and not kept. The loss is
 told in the recording and by ``news``, as is that it goes on again.

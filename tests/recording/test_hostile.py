@@ -14,7 +14,6 @@ import pytest
 from app.errors import RecordingError
 from app.recording.reading import Recording, Told, is_mcap
 from app.recording.recover import recover
-from app.replay import read_recording
 from tests.commands import environment
 from tests.recording import hostile
 from tests.recording.recorded import read
@@ -52,9 +51,8 @@ def test_it_is_read_or_refused_soon_and_never_breaks_anything(name: str, tmp_pat
     else:
         assert len(items) <= 70_000
         assert len(recording.damage) <= 100
-    for command in (lambda: read_recording(path), lambda: recover(path, tmp_path / "out.mcap")):
-        with contextlib.suppress(RecordingError):
-            command()
+    with contextlib.suppress(RecordingError):
+        recover(path, tmp_path / "out.mcap")
     assert time.monotonic() - began < PATIENCE_S
 
 
