@@ -83,6 +83,19 @@ examples:
 The exit code is 0 also if something was lost: what was is told.
 """
 
+_EXPORT_EXAMPLES = """\
+examples:
+  plegscope export node.mcap --format perfetto -o node.pftrace   open it at ui.perfetto.dev
+  plegscope export node.mcap --format csv -o node.csv            and node.relists.csv
+"""
+
+_REDACT_EXAMPLES = """\
+examples:
+  plegscope redact node.mcap -o shared.mcap
+  plegscope redact node.mcap --key-file team.key -o shared.mcap
+                                    the same names as in other files with that key
+"""
+
 COMMANDS = {
     "demo": (
         "a simulated node, to learn and to teach",
@@ -118,6 +131,16 @@ COMMANDS = {
         "write a clean file from a damaged recording",
         "Say what is damaged in a recording, and where, and write what can be read into a new one.",
         _RECOVER_EXAMPLES,
+    ),
+    "export": (
+        "a recording as Perfetto trace, CSV, HTML page and others",
+        "Write a recording, or a journal of JSON lines, in a format that something else opens.",
+        _EXPORT_EXAMPLES,
+    ),
+    "redact": (
+        "a copy of a recording without its names",
+        "Copy a recording, or a journal of JSON lines, with all names consistently replaced.",
+        _REDACT_EXAMPLES,
     ),
     "scenarios": (
         "list the scenarios that come with plegscope",
@@ -265,6 +288,14 @@ def _run(argv: Sequence[str] | None) -> int:
         from app.recording.command import recover
 
         return recover(settings_from(arguments))
+    if arguments.command == "export":
+        from app.export.command import export
+
+        return export(settings_from(arguments))
+    if arguments.command == "redact":
+        from app.export.command import redact
+
+        return redact(settings_from(arguments))
     _serve(arguments)
     return 0
 

@@ -11,6 +11,7 @@ from app.errors import SettingsError
 SECOND = 1_000_000_000
 SLOWEST, FASTEST = 0.1, 20.0
 """Limits of a simulated node's speed: beyond, gRPC's own milliseconds look like a slow runtime."""
+EXPORTS = ("perfetto", "chrome", "csv", "jsonl")
 _UNITS = {"ms": SECOND // 1000, "s": SECOND, "m": 60 * SECOND, "h": 3600 * SECOND}
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h)", re.ASCII)
 
@@ -101,6 +102,17 @@ def parse_profile(text: str) -> str:
     return text
 
 
+def parse_export(text: str) -> str:
+    """The name of an export's format.
+
+    Raises:
+        SettingsError: there is no such format.
+    """
+    if text not in EXPORTS:
+        raise SettingsError(f"{text!r} is no export format: choose one of {', '.join(EXPORTS)}.")
+    return text
+
+
 def parse_report(text: str) -> str:
     """``table`` or ``json``.
 
@@ -152,6 +164,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     recording: str = ""
     record: bool = True
     record_to: str = ""
+    export: str = ""
+    redact: bool = False
+    redact_containers: bool = False
+    key_file: str = ""
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -196,9 +212,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "FILE",
         "recording",
-        "a recording (MCAP); `replay` takes a journal as JSON lines as well, which `watch` and "
-        "`simulate` write when asked for jsonl",
-        ("replay", "recover"),
+        "a recording (MCAP); all but `recover` take a journal as JSON lines as well, which `watch` "
+        "and `simulate` write when asked for jsonl",
+        ("replay", "recover", "export", "redact"),
         "FILE",
         str,
     ),
@@ -206,7 +222,7 @@ SETTINGS: tuple[Setting, ...] = (
         "-o",
         "record_to",
         "file to write, which must not exist yet",
-        ("record", "recover"),
+        ("record", "recover", "export", "redact"),
         "OUT",
         str,
     ),
@@ -284,6 +300,38 @@ SETTINGS: tuple[Setting, ...] = (
         ("compare",),
         "FORMAT",
         parse_report,
+    ),
+    Setting(
+        "--format",
+        "export",
+        "perfetto: a trace for Perfetto's page; chrome: a JSON trace, also for chrome://tracing; "
+        "csv: lifecycle events and their latencies, and beside it the relists; jsonl: the records "
+        "as they are",
+        ("export",),
+        "FORMAT",
+        parse_export,
+    ),
+    Setting(
+        "--redact",
+        "redact",
+        "replace the names of pods, namespaces and nodes, UIDs, addresses and images; two mentions "
+        "of the same thing stay the same thing",
+        ("export",),
+    ),
+    Setting(
+        "--container-names",
+        "redact_containers",
+        "replace the names of containers as well",
+        ("export", "redact"),
+    ),
+    Setting(
+        "--key-file",
+        "key_file",
+        "a file with a secret, made if it is not there: with the same one, the same thing gets the "
+        "same replacement in every file (default: a key that is forgotten)",
+        ("export", "redact"),
+        "PATH",
+        str,
     ),
     Setting(
         "--profiles",

@@ -41,7 +41,11 @@ class Source(Protocol):
 
     title: str
     simulated: bool
-    missing: list[str]
+
+    @property
+    def missing(self) -> list[str]:
+        """What could not be read."""
+        ...
 
     def records(self) -> Iterator[Record]:
         """All records from the first; raises RecordingError."""

@@ -1,0 +1,116 @@
+"""Free texts without names: every known one is replaced, and what looks like an identity as well.
+
+A name is found where no letter or digit stands directly before or after it, in whatever case.
+Looked for besides, known or not: UUIDs, long hexadecimal numbers, IP addresses, and images.
+"""
+
+import ipaddress
+import re
+from typing import Final
+
+from app.export.names import Kind, Names
+
+_ATOM: Final = re.compile(r"[^\W_]+")
+
+MOST_LENGTHS: Final = 64
+"""Different lengths of names with the same beginning that are tried, the longest first."""
+
+_IMAGE = r"[a-z0-9][\w.-]*\.[a-z]{2,}(?::\d+)?/[\w./-]+(?::[\w.-]+)?(?:@sha256:[0-9a-f]{64})?"
+_V4 = r"\d{1,3}(?:\.\d{1,3}){3}"
+_V6 = r"(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}"
+_PATTERN: Final = re.compile(
+    rf"(?<![\w/.-])(?P<image>{_IMAGE})"
+    r"|(?P<uuid>[0-9A-Fa-f]{8}(?:[-_][0-9A-Fa-f]{4}){3}[-_][0-9A-Fa-f]{12})"
+    rf"|(?<![\w.])(?P<v4>{_V4})(?![\w.]*\d)"
+    rf"|(?<![\w:])(?P<v6>{_V6})(?![\w:])"
+    r"|(?<![^\W_])(?P<hex>(?=[0-9]*[a-f])[0-9a-f]{12,128})(?![^\W_])"
+)
+
+
+class Scrubber:
+    """Knows the names to look for; a name that is met later is looked for from then on."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._known: dict[str, tuple[Kind, str]] = {}
+        """By the name in lower case, without what stands around its letters."""
+        self._lengths: dict[str, list[int]] = {}
+        """By a name's first atom: how many atoms names have that begin so, the longest first."""
+        self._signs: dict[str, tuple[Kind, str]] = {}
+        """Names without a letter or digit."""
+
+    def learn(self, kind: Kind, name: str) -> None:
+        """Look for this name."""
+        atoms = _ATOM.findall(name)
+        if not atoms:
+            self._signs[name] = (kind, name)
+            return
+        core = _core(name).lower()
+        if core in self._known:
+            return
+        self._known[core] = (kind, name)
+        lengths = self._lengths.setdefault(atoms[0].lower(), [])
+        if len(atoms) not in lengths and len(lengths) < MOST_LENGTHS:
+            lengths.append(len(atoms))
+            lengths.sort(reverse=True)
+
+    def scrub(self, text: str, *, forms: bool = True) -> str:
+        """The text without names, and without what has an identity's form (``forms``)."""
+        if not text:
+            return text
+        for sign, (kind, name) in self._signs.items():
+            if sign.strip() and sign in text:
+                text = text.replace(sign, self._names.of(kind, name))
+        out: list[str] = []
+        spans = [found.span() for found in _ATOM.finditer(text)]
+        done = place = 0
+        while place < len(spans):
+            count = self._found(text, spans, place)
+            if not count:
+                place += 1
+                continue
+            start, end = spans[place][0], spans[place + count - 1][1]
+            out.append(self._patterns(text[done:start]) if forms else text[done:start])
+            kind, name = self._known[text[start:end].lower()]
+            out.append(self._stand_in(kind, name))
+            done, place = end, place + count
+        out.append(self._patterns(text[done:]) if forms else text[done:])
+        return "".join(out)
+
+    def _found(self, text: str, spans: list[tuple[int, int]], place: int) -> int:
+        """How many atoms from this one on are a name; 0 for none."""
+        start, end = spans[place]
+        for count in self._lengths.get(text[start:end].lower(), ()):
+            last = place + count - 1
+            if last < len(spans) and text[start : spans[last][1]].lower() in self._known:
+                return count
+        return 0
+
+    def _stand_in(self, kind: Kind, name: str) -> str:
+        if kind == "id":
+            return self._names.identity(name)
+        return self._names.address(name) if kind == "ip" else self._names.of(kind, name)
+
+    def _patterns(self, text: str) -> str:
+        return _PATTERN.sub(self._pattern, text) if len(text) > 2 else text
+
+    def _pattern(self, found: re.Match[str]) -> str:
+        text = found[0]
+        match found.lastgroup:
+            case "image":
+                return self._names.of("image", text)
+            case "v4" | "v6":
+                try:
+                    ipaddress.ip_address(text)
+                except ValueError:
+                    # A time, a version.
+                    return text
+                return self._names.address(text)
+            case _:
+                return self._names.identity(text)
+
+
+def _core(name: str) -> str:
+    """From its first letter or digit to its last."""
+    found = [one.span() for one in _ATOM.finditer(name)]
+    return name[found[0][0] : found[-1][1]]

@@ -1,0 +1,127 @@
+"""Every text field there is loses every name, and words keep their meaning."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import msgspec
+import pytest
+from msgspec import inspect
+
+from app.engine.records import AnyRecord, Lifecycle, PodCached, Record, RelistFinished, Watching
+from app.export.names import Names
+from app.export.redact import Redacted, Redactor
+from app.recording.format import AnyInput, Loss, SessionInfo
+from tests.build import died, note, pod_seen, relist_finished
+from tests.export.made import hostile, kept, numbered
+
+SECRET = "payroll-secret"
+
+
+def redactor(*, containers: bool = False) -> Redactor:
+    made = Redactor(Names(b"k" * 32), containers=containers)
+    made.meet("pod", SECRET)
+    return made
+
+
+def filled(info: inspect.Type) -> Any:
+    """A value of a type, with the secret in every text."""
+    if isinstance(info, inspect.StructType):
+        values = {field.name: filled(field.type) for field in info.fields}
+        return info.cls(**values)
+    if isinstance(info, inspect.StrType):
+        return f"x {SECRET}: y"
+    if isinstance(info, inspect.LiteralType):
+        return info.values[0]
+    if isinstance(info, inspect.VarTupleType):
+        return (filled(info.item_type), filled(info.item_type))
+    if isinstance(info, inspect.DictType):
+        return {filled(info.key_type): filled(info.value_type)}
+    if isinstance(info, inspect.UnionType):
+        order = (inspect.StructType, inspect.VarTupleType, inspect.StrType)
+        kinds = [one for kind in order for one in info.types if isinstance(one, kind)]
+        return filled(kinds[0] if kinds else info.types[0])
+    if isinstance(info, inspect.BoolType):
+        return True
+    return 1 if isinstance(info, inspect.IntType | inspect.FloatType) else None
+
+
+ALL = (*get_args(AnyRecord), *get_args(AnyInput), SessionInfo, Loss)
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("containers", [True, False])
+def test_no_field_of_anything_keeps_a_name(kind: type[msgspec.Struct], *, containers: bool) -> None:
+    thing = filled(inspect.type_info(kind))
+    made = redactor(containers=containers)
+    made.learn(thing)
+    after = made.redact(thing)
+    assert SECRET not in msgspec.json.encode(after).decode()
+    assert type(after) is kind
+
+
+def told(record: Record, *more: Record) -> list[Any]:
+    return list(Redacted(kept(record, *more), redactor()).records())
+
+
+def test_words_of_ours_keep_their_meaning_even_if_a_pod_has_that_name() -> None:
+    watching = Watching(
+        t=0, wall=0, profile="legacy", period_ns=1, threshold_ns=1, queue_capacity=1
+    )
+    relist = msgspec.structs.replace(
+        relist_finished(by_state={"running": 2}), slowest_method="ListContainers"
+    )
+    seen = [pod_seen(name="legacy"), pod_seen("u2", name="running")]
+    _, _, first, second = told(seen[0], seen[1], watching, relist)
+    assert first.profile == "legacy"
+    assert isinstance(second, RelistFinished)
+    assert second.containers_by_state == {"running": 2}
+    assert second.slowest_method == "ListContainers"
+
+
+def test_a_name_that_comes_late_is_gone_from_what_came_before() -> None:
+    before, _ = told(note(text="web-1 is slow"), pod_seen())
+    assert before.text == "pod-1 is slow"
+
+
+def test_names_of_containers_stay_unless_asked_for() -> None:
+    record = msgspec.structs.replace(died(), container_name="app", reason="app failed")
+    (after,) = told(record)
+    assert (after.container_name, after.reason) == ("app", "app failed")
+    (after,) = Redacted(kept(record), redactor(containers=True)).records()
+    assert isinstance(after, Lifecycle)
+    assert (after.container_name, after.reason) == ("container-1", "container-1 failed")
+
+
+def test_a_container_with_a_pods_name_is_replaced() -> None:
+    _, after = told(pod_seen(name="app"), msgspec.structs.replace(died(), container_name="app"))
+    assert after.container_name == "pod-1"
+
+
+def test_hostile_names_are_replaced_like_others() -> None:
+    records = list(Redacted(kept(*hostile()), redactor()).records())
+    data = msgspec.json.encode(records).decode()
+    assert "alert" not in data
+    assert "calc" not in data
+
+
+def test_a_cached_pod_has_no_address_image_or_message_left() -> None:
+    status = {"id": "ab" * 32, "name": "app", "attempt": 0, "runtime_state": "exited"}
+    more = {"created_at": 1, "image": "registry/app:1", "message": "see 10.1.2.3"}
+    cached = msgspec.convert(
+        {"kind": "pod_cached", "t": 0, "wall": 0, "uid": "u1", "name": "n1", "namespace": "ns"}
+        | {"relist": 1, "ips": ["10.1.2.3"], "containers": [status | more]},
+        PodCached,
+    )
+    (after,) = told(*numbered(cached))
+    (container,) = after.containers
+    assert container.image == "image-1"
+    assert container.message == f"see {after.ips[0]}"
+    assert after.ips[0].startswith("2")
+    assert len(container.id) == 64
+
+
+def test_the_title_is_scrubbed() -> None:
+    source = kept(pod_seen())
+    source.title = "web-1 of shop"
+    assert Redacted(source, redactor()).title == "pod-1 of ns-1"
