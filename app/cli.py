@@ -65,6 +65,9 @@ _REPLAY_EXAMPLES = """\
 examples:
   plegscope simulate storm --record-to storm.mcap
   plegscope replay storm.mcap
+  plegscope replay                  list what the flight recorder has
+  plegscope replay node-a.mcap node-b.mcap
+                                    several nodes on one clock
   plegscope simulate storm --format jsonl > storm.jsonl
   plegscope replay storm.jsonl
 """
@@ -118,8 +121,8 @@ COMMANDS = {
         _COMPARE_EXAMPLES,
     ),
     "replay": (
-        "a recording on the dashboard",
-        "Show a recording, or a journal of JSON lines, with time standing still at its end.",
+        "recordings in the player",
+        "Play recordings, or journals of JSON lines: forwards, back, at any speed.",
         _REPLAY_EXAMPLES,
     ),
     "record": (
@@ -197,7 +200,12 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _add(parser: argparse.ArgumentParser, setting: Setting) -> None:
     if not setting.flag.startswith("-"):
-        parser.add_argument(setting.field, metavar=setting.metavar, help=setting.help)
+        parser.add_argument(
+            setting.field,
+            metavar=setting.metavar,
+            help=setting.help,
+            nargs="*" if setting.many else None,
+        )
         return
     if setting.parse is None:
         parser.add_argument(

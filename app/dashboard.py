@@ -24,7 +24,7 @@ from app.resources import static_dir, templates_dir
 from app.session import Calls, Subject
 from app.settings import Settings
 from app.stage.classroom import Classroom
-from app.web import compare, faultpage, lessons, runs
+from app.web import compare, faultpage, lessons, recordings, runs
 from app.web.access import Access, access, is_loopback, new_token
 from app.web.app import create_app
 from app.web.classroom import new_secret
@@ -34,6 +34,7 @@ from app.web.guard import Guard
 from app.web.lessons import TeachingStage
 from app.web.pages import PageData, Pages, StageLink
 from app.web.part import Part
+from app.web.recordings import LibraryLike
 from app.web.server import listen, serve
 
 POD_STORY = 2000
@@ -61,7 +62,8 @@ class Dashboard:
     """Listens from the moment it is made; serves in ``run``.
 
     ``desk``: where faults are pressed, on a simulated node. ``stage``: plays runs ahead; ``plays``:
-    the query of the run of what the node plays, if a link can open it.
+    the query of the run of what the node plays, if a link can open it. ``library``: the recordings
+    in reach; ``home``: plegscope was started to play them.
     The demo on loopback shows nothing of anybody's, so it needs no token; everything else does.
 
     Raises:
@@ -78,8 +80,12 @@ class Dashboard:
         desk: Desk | None = None,
         stage: TeachingStage | None = None,
         plays: str = "",
+        library: LibraryLike | None = None,
+        home: bool = False,
     ) -> None:
         self._settings = settings
+        self._library = library
+        self._home = home
         self._stage = stage
         self._plays = plays
         self._desk = desk
@@ -132,7 +138,14 @@ class Dashboard:
             state=self._session.state, pods=self._pods.rows, pod_records=self._pod_records
         )
         link = None if self._stage is None else StageLink(self._plays)
-        pages = Pages(templates_dir(), data, version=__version__, stage=link, desk=self._desk)
+        pages = Pages(
+            templates_dir(),
+            data,
+            version=__version__,
+            stage=link,
+            desk=self._desk,
+            recordings=self._library is not None,
+        )
         return create_app(
             hub=self._hub,
             journal=self._journal,
@@ -149,6 +162,9 @@ class Dashboard:
 
     def _parts(self, pages: Pages) -> tuple[Part, ...]:
         parts = []
+        if self._library is not None:
+            parts.append(recordings.api(self._library))
+            parts.append(recordings.pages(self._library, pages, home=self._home))
         if self._desk is not None:
             parts.append(faultpage.part(pages, self._desk, self._session.state, Allowance()))
         if self._stage is None:

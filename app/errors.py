@@ -10,6 +10,7 @@
     │   └── StageBusy         too many runs are asked for at the same time
     ├── LessonError           a lesson file that says what cannot be
     ├── RecordingError        no such recording, or nothing in it that can be read
+    │   └── RecordingUnknown  a link to one that is not in reach
     ├── ListenError           the dashboard's address or port cannot be listened on
     ├── OutputError           standard output cannot be written
     └── InstallationError     files of plegscope itself are missing
@@ -59,6 +60,10 @@ class LessonError(PlegscopeError):
 
 class RecordingError(PlegscopeError):
     """A recording that cannot be shown."""
+
+
+class RecordingUnknown(RecordingError):
+    """A link to a recording that is not in reach of this server."""
 
 
 class ListenError(PlegscopeError):

@@ -1,180 +1,39 @@
-"""``plegscope replay FILE``: a recording, or a journal of JSON lines, on the dashboard.
+"""``plegscope replay FILE…``: recordings, or journals of JSON lines, in the player.
 
 What plegscope recorded, or what ``watch --format jsonl``, ``simulate --format jsonl`` or the
-sweep's failing seed has written, is shown whole, with time standing still at its end. What cannot
-be read is left out, counted and told; whatever can be read is shown.
+sweep's failing seed has written, is laid out while it is looked at already, and can be played as
+far as it has been read. Without a file the flight recorder's are listed. The pages beside the
+player and the API show the journal as it is at the end, as far as it has been read.
 """
 
-import asyncio
-import errno
+import os
 import secrets
-import stat
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-
-import msgspec
 
 from app.cost import CostMeter
 from app.dashboard import Dashboard
-from app.engine.records import AnyRecord, Gap, Note, Record, RuntimeSeen
-from app.errors import RecordingError
+from app.engine.records import Note, Record, RuntimeSeen
 from app.hub.limits import Limits
 from app.hub.wire import SessionState
-from app.journal.journal import DEFAULT_MAX_WEIGHT, Journal
+from app.journal.journal import Journal
 from app.journal.rebuild import StateBuilder
-from app.journal.weight import weight
-from app.recording.format import Loss, SessionInfo
-from app.recording.reading import Recording, Told, is_mcap
+from app.recording.target import state_folder
+from app.replaying.library import Library
+from app.replaying.show import Show
 from app.session import CallCount, Subject
 from app.settings import Settings
 from app.supervisor import Supervisor
 from app.terminal import announce, plain
 
-MOST_RECORDS = 200_000
-"""Records kept of a file, the newest."""
+WHOLE = Limits(snapshot_records=30_000, snapshot_weight=32 * 1024 * 1024, snapshot_ns=10**18)
+"""Somebody who follows the WebSocket gets as much as a browser can be given at once."""
 
-MOST_WEIGHT = DEFAULT_MAX_WEIGHT
-"""Characters of text in them."""
-
-MOST_SHOWN = 30_000
-"""Records a browser is given at once; the API has the others."""
-
-MOST_LINE = 1024 * 1024
-"""Bytes of a line; a longer one is no record of ours."""
-
-WHOLE = Limits(snapshot_records=MOST_SHOWN, snapshot_weight=32 * 1024 * 1024, snapshot_ns=10**18)
-"""A recording is shown from its beginning; what a browser cannot be given at once is hatched."""
-
-MOST_TITLE = 200
-"""Characters of a recording's own title."""
-
-MOST_TOLD = 20
-"""Damages of a recording that are told one by one."""
-
-SUMMARY = b'{"kind":"summary"'
-"""How ``simulate`` begins its last line, which is no record."""
-
-
-class Reading(msgspec.Struct):
-    """What a file held: records in order, and how many lines were none, the first at ``line``."""
-
-    records: list[Record]
-    unreadable: int = 0
-    line: int = 0
-    info: SessionInfo | None = None
-    """Of a recording."""
-    warnings: list[str] = msgspec.field(default_factory=list)
-    """What is missing, and why, in sentences."""
-
-
-def read_journal(path: Path, stopped: Callable[[], bool] = lambda: False) -> Reading:
-    """Read a file of JSON lines, with bounded memory, as far as it goes until ``stopped``.
-
-    Raises:
-        RecordingError: it cannot be read, or holds no record at all.
-    """
-    reading = Reading([])
-    decoder = msgspec.json.Decoder(AnyRecord)
-    kept: deque[Record] = deque()
-    weighs = 0
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            # A pipe or a device may never come to its end, or not even to its beginning.
-            raise OSError(errno.EINVAL, "it is no regular file")
-        with path.open("rb") as file:
-            for number, line in _lines(file.readline):
-                if stopped():
-                    break
-                try:
-                    kept.append(decoder.decode(line))
-                except (msgspec.DecodeError, UnicodeDecodeError):
-                    reading.unreadable += 1
-                    reading.line = reading.line or number
-                    continue
-                weighs += weight(kept[-1])
-                while len(kept) > MOST_RECORDS or (weighs > MOST_WEIGHT and len(kept) > 1):
-                    weighs -= weight(kept.popleft())
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise RecordingError(
-            f"{path} cannot be read ({reason}). Give the path of a file that `plegscope "
-            "watch --format jsonl` or `plegscope simulate --format jsonl` wrote."
-        ) from error
-    reading.records.extend(kept)
-    if not reading.records and not stopped():
-        raise RecordingError(
-            f"{path} holds no record. Give a file that `plegscope watch --format jsonl` or "
-            "`plegscope simulate --format jsonl` wrote."
-        )
-    return reading
-
-
-def read_recording(path: Path, stopped: Callable[[], bool] = lambda: False) -> Reading:
-    """Read the journal of a recording, with bounded memory, as far as it goes until ``stopped``.
-
-    Raises:
-        RecordingError: it cannot be read, or holds no record at all.
-    """
-    kept: deque[Record] = deque()
-    weighs = 0
-    began = False
-    with Recording(path, stopped) as recording:
-        for item in recording.items():
-            if isinstance(item, Loss):
-                record: Record = _gap(item)
-            elif isinstance(item, Told) and not (item.opening and began):
-                record = item.record
-                began = began or not item.opening
-            else:
-                continue
-            kept.append(record)
-            weighs += weight(record)
-            while len(kept) > MOST_RECORDS or (weighs > MOST_WEIGHT and len(kept) > 1):
-                weighs -= weight(kept.popleft())
-        if not kept and not stopped():
-            told = recording.damage[0].what if recording.damage else "it is empty"
-            raise RecordingError(f"{path} holds no record: {told}. Give another recording.")
-        warnings = [damage.sentence() for damage in recording.damage[:MOST_TOLD]]
-        more = recording.damaged - len(warnings)
-        if more > 0:
-            warnings.append(f"The recording is damaged in {more:,} more places.")
-        if recording.unreadable:
-            warnings.append(f"{recording.unreadable:,} messages of it could not be understood.")
-        return Reading(list(kept), info=recording.info, warnings=warnings)
-
-
-def _gap(loss: Loss) -> Gap:
-    return Gap(
-        t=loss.t,
-        wall=loss.wall,
-        hop="journal",
-        count=loss.records,
-        from_t=loss.from_t,
-        reason=f"The recorder could not keep them: {loss.reason}.",
-    )
-
-
-def read(path: Path, stopped: Callable[[], bool] = lambda: False) -> Reading:
-    """Read a recording or a journal of JSON lines, whichever it is.
-
-    Raises:
-        RecordingError: it cannot be read, or holds no record at all.
-    """
-    return read_recording(path, stopped) if is_mcap(path) else read_journal(path, stopped)
-
-
-def _lines(readline: Callable[[int], bytes]) -> Iterator[tuple[int, bytes]]:
-    """Lines that could be records, from 1; the rest of a too long one counts as its own."""
-    number = 0
-    while line := readline(MOST_LINE):
-        number += 1
-        if line.strip() and not line.startswith(SUMMARY):
-            yield number, line
+NOTHING = "No recording is open"
 
 
 class _NoCalls:
-    """Nobody is asked anything: a journal stands still."""
+    """Nobody is asked anything: a recording only tells."""
 
     calls_total = 0
     bytes_total = 0
@@ -186,42 +45,38 @@ class _NoCalls:
 
 
 class RecordedSession:
-    """A journal's session as the dashboard wants it."""
+    """What is recorded as the dashboard wants it; ``show`` None: nothing is open yet."""
 
-    def __init__(self, path: Path, reading: Reading) -> None:
+    def __init__(self, show: Show | None = None, where: str = "") -> None:
         self.id = secrets.token_hex(8)
-        info = reading.info
-        title = path.name if info is None else f"{path.name}: {info.title[:MOST_TITLE]}"
-        simulated = info is not None and info.simulated
-        self.subject = Subject(title, simulated, str(path), "the file that was given")
+        title, simulated = NOTHING, False
+        if show is not None:
+            title, simulated = show.title, show.simulated
+        self.subject = Subject(title, simulated, where, "what was given")
         self.calls = _NoCalls()
         self.viewers: Callable[[], int] = lambda: 0
-        self.journal = Journal(capacity=len(reading.records) + len(reading.warnings) + 1)
+        self.journal = Journal()
         self._state = StateBuilder()
         self._meter = CostMeter(self.calls)
         self._runtime: RuntimeSeen | None = None
         self._last: Record | None = None
-        self._reading = reading
+        self._show = show
         self.journal.subscribe(self._on_record)
 
-    def play(self) -> None:
-        """Put all records into the journal; whoever is to see them has subscribed before."""
-        for record in self._reading.records:
-            self.journal.append(record)
-        damaged, last = self._reading.unreadable, self._last
-        texts = list(self._reading.warnings)
-        if damaged:
-            texts.append(
-                f"{damaged} lines of {self.subject.title} could not be read, the first is line "
-                f"{self._reading.line}; what they told is missing here."
-            )
-        if last is None:
+    def take(self, record: Record) -> None:
+        """The next record, as it has been read."""
+        self.journal.append(record)
+
+    def finish(self) -> None:
+        """All has been read: tell what is missing."""
+        last = self._last
+        if self._show is None or last is None:
             return
-        for text in texts:
+        for text in self._show.films[0].warnings:
             self.journal.append(Note(t=last.t, wall=last.wall, level="warning", text=text))
 
     def state(self) -> SessionState:
-        """The state at the journal's end."""
+        """The state at the journal's end, as far as it has been read."""
         last = self._last
         return SessionState(
             session=self.id,
@@ -248,22 +103,31 @@ class RecordedSession:
 
 
 async def replay(settings: Settings, supervisor: Supervisor) -> None:
-    """Show the file that the settings name, until stopped."""
-    path = Path(settings.recording)
-    reading = await asyncio.to_thread(read, path, supervisor.stop.is_set)
+    """Show the files that the settings name, or the list of recordings, until stopped.
+
+    Raises:
+        RecordingError: no file can be played, or there is no home directory to look in.
+    """
+    given = [Path(name) for name in settings.recordings]
+    folder = None if given else state_folder(os.environ)
+    library = Library(folder, given, stopped=supervisor.stop.is_set)
+    show = await library.open_given() if given else None
     if supervisor.stop.is_set():
         return
 
     async def begin() -> None:
-        session = RecordedSession(path, reading)
-        dashboard = Dashboard(settings, session, session.journal, WHOLE)
-        session.play()
+        session = RecordedSession(show, ", ".join(map(str, given)) or str(folder))
+        library.take, library.finish = session.take, session.finish
+        await library.first_piece()
+        dashboard = Dashboard(settings, session, session.journal, WHOLE, library=library, home=True)
+        supervisor.add("recordings", library.run)
         supervisor.add("hub", dashboard.run_hub)
         supervisor.add("web server", lambda: dashboard.run_server(supervisor.stop))
+        what = f"the recordings in {folder}" if show is None else show.name
         announce(
-            f"plegscope shows {plain(path.name)}, {len(reading.records):,} records.\n\n"
+            f"plegscope shows {plain(what)}, to be played.\n\n"
             f"    {dashboard.address}\n\n"
-            "  A recording: time stands still at its end. Ctrl-C ends plegscope.\n"
+            "  A recording: nothing is asked of any runtime. Ctrl-C ends plegscope.\n"
         )
         dashboard.open_browser()
 

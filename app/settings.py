@@ -162,6 +162,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     runtime_like: str = ""
     output: str = "table"
     recording: str = ""
+    recordings: tuple[str, ...] = ()
     record: bool = True
     record_to: str = ""
     export: str = ""
@@ -173,7 +174,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 class Setting(msgspec.Struct, frozen=True):
     """One row: the flag, where its value goes, and what ``--help`` says.
 
-    A flag without dashes is the command's one argument, and must be given.
+    A flag without dashes is the command's one argument, and must be given unless it is ``many``.
     ``parse`` None: a switch without a value that sets ``constant``. ``many``: may be repeated.
     """
 
@@ -214,9 +215,19 @@ SETTINGS: tuple[Setting, ...] = (
         "recording",
         "a recording (MCAP); all but `recover` take a journal as JSON lines as well, which `watch` "
         "and `simulate` write when asked for jsonl",
-        ("replay", "recover", "export", "redact"),
+        ("recover", "export", "redact"),
         "FILE",
         str,
+    ),
+    Setting(
+        "FILE",
+        "recordings",
+        "recordings (MCAP), or journals as JSON lines, to be played on one clock, and those of one "
+        "node as one (default: the list of what the flight recorder has)",
+        ("replay",),
+        "FILE",
+        str,
+        many=True,
     ),
     Setting(
         "-o",

@@ -9,7 +9,10 @@ from typing import Any
 import msgspec
 
 from app.engine.records import AnyRecord
+from app.engine.state import EngineState
 from app.hub.wire import SessionState
+
+_FIELDS = tuple(name for name in EngineState.__struct_fields__ if name != "t")
 
 
 class PressTold(msgspec.Struct, frozen=True):
@@ -68,3 +71,17 @@ class RunProgress(msgspec.Struct, frozen=True):
     t: int
     duration_ns: int
     ahead: int = 0
+
+
+def differing(before: EngineState, after: EngineState) -> dict[str, Any]:
+    """What a :class:`Change` says of two states."""
+    fields: dict[str, Any] = {}
+    for name in _FIELDS:
+        old, new = getattr(before, name), getattr(after, name)
+        if old == new:
+            continue
+        if isinstance(new, dict):
+            fields |= {f"{name}.{key}": new[key] for key in new if old.get(key) != new[key]}
+        else:
+            fields[name] = new
+    return fields

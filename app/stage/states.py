@@ -9,8 +9,7 @@ from copy import deepcopy
 from typing import Any
 
 from app.engine.records import Record, RuntimeSeen
-from app.engine.state import EngineState
-from app.hub.runwire import Change
+from app.hub.runwire import Change, differing
 from app.hub.wire import Cost, FaultAtWork, SessionState
 from app.journal.rebuild import StateBuilder
 from app.stage.run import Faults, Run
@@ -23,7 +22,6 @@ FREE = Cost(0.0, 0.0, 0.0, 0)
 
 ENDPOINT = "simulated"
 REASON = "a runtime that exists only in virtual time"
-_FIELDS = tuple(name for name in EngineState.__struct_fields__ if name != "t")
 
 
 class States:
@@ -78,7 +76,7 @@ class States:
         for record in self._run.records:
             follower.apply(record)
             state = follower.builder.state(record.t)
-            fields = _differing(before, state)
+            fields = differing(before, state)
             at_work = follower.faults()
             if at_work != faults:
                 fields["faults"] = faults = at_work
@@ -126,16 +124,3 @@ class _Follower:
             )
             for one in self._faults[place - 1].at_work
         )
-
-
-def _differing(before: EngineState, after: EngineState) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
-    for name in _FIELDS:
-        old, new = getattr(before, name), getattr(after, name)
-        if old == new:
-            continue
-        if isinstance(new, dict):
-            fields |= {f"{name}.{key}": new[key] for key in new if old.get(key) != new[key]}
-        else:
-            fields[name] = new
-    return fields

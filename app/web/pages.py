@@ -110,6 +110,7 @@ class Pages:
         stream_path: path of the WebSocket.
         stage: the run of what the node plays; None where there is no stage for runs.
         desk: where faults are pressed, on a simulated node.
+        recordings: whether recordings can be played here.
     """
 
     def __init__(
@@ -121,6 +122,7 @@ class Pages:
         stream_path: str = "/ws",
         stage: StageLink | None = None,
         desk: Desk | None = None,
+        recordings: bool = False,
     ) -> None:
         self._data = data
         self._env = jinja2.Environment(
@@ -139,6 +141,7 @@ class Pages:
             first_seen=first_seen,
         )
         self._env.globals.update(version=version, stream_path=stream_path, stage=stage, desk=desk)
+        self._env.globals.update(recordings=recordings)
 
     def router(self) -> APIRouter:
         """The page routes: ``/``, ``/pods``, ``/pods/{uid}``, ``/about``, ``/help``."""

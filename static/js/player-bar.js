@@ -11,7 +11,7 @@
  */
 import { byId, plain, setText } from "./dom.js";
 import { cells } from "./rows.js";
-import { parseTime, runTime } from "./run-link.js";
+import { parseMoment, runTime } from "./run-link.js";
 import { count, duration } from "./words.js";
 
 /** A move is spoken when nothing else has been done for so long, ms: steps come in quick succession. */
@@ -21,7 +21,7 @@ const NO_POD = "Select a mark or press the name of a pod first; then its events 
 /** How the player is, in a word or two. @param {Player} player */
 export function stateWord(player) {
   if (player.trouble) return "Not played";
-  if (!player.run) return "Loading";
+  if (!player.ready) return "Loading";
   switch (player.state) {
     case "playing": return `Playing ${player.rate}×`;
     case "stepping": return "Stepping";
@@ -68,7 +68,7 @@ export class PlayerBar {
     on("relist-on", "click", () => this.relist(1));
     on("pod-back", "click", () => this.podEvent(-1));
     on("pod-on", "click", () => this.podEvent(1));
-    this.scrubber.addEventListener("input", () => player.seek(Number(this.scrubber.value) * 1e6));
+    this.scrubber.addEventListener("input", () => player.seek(player.film?.time(Number(this.scrubber.value) * 1e6) ?? 0));
     this.rate.addEventListener("change", () => player.setRate(Number(this.rate.value)));
     on("jump", "submit", (event) => {
       event.preventDefault();
@@ -97,23 +97,24 @@ export class PlayerBar {
   }
 
   /** @param {-1|1} direction */
-  relist(direction) {
-    if (!this.player.stepRelist(direction)) this.say(direction > 0 ? "No relist ends after this." : "No relist ended before this.", true);
+  async relist(direction) {
+    if (!(await this.player.stepRelist(direction))) this.say(direction > 0 ? "No relist ends after this." : "No relist ended before this.", true);
   }
 
   /** @param {-1|1} direction */
-  podEvent(direction) {
+  async podEvent(direction) {
     if (this.pod === null) this.say(NO_POD, true);
-    else if (!this.player.stepPod(this.pod, direction)) this.say(direction > 0 ? "Nothing happens to this pod after this." : "Nothing happened to this pod before this.", true);
+    else if (!(await this.player.stepPod(this.pod, direction))) this.say(direction > 0 ? "Nothing happens to this pod after this." : "Nothing happened to this pod before this.", true);
   }
 
   /** To a time that was typed. @param {string} text */
   jump(text) {
-    const t = parseTime(text);
+    const { page, player } = this;
+    const t = parseMoment(text, { t: player.t, wall: page.clock.wall(player.t), utc: page.utc });
     const input = byId("jump-to");
     input.setAttribute("aria-invalid", String(t === null));
-    if (t === null) this.say(`“${plain(text)}” is no time: write it like 12.5, 1m30s or 1:30.`, true);
-    else this.player.seek(t);
+    if (t === null) this.say(`“${plain(text)}” is no time: write it like 12.5, 1m30s, 1:30, +10s or 14:32:40.`, true);
+    else player.seek(t);
   }
 
   /** Say something to those who listen; `seen`: write it for the others too. @param {string} text @param {boolean} [seen] */
@@ -130,13 +131,13 @@ export class PlayerBar {
 
   #moved() {
     const { page, player } = this;
-    const { t, run, newest, seq } = player;
-    this.scrubber.value = String(Math.round(t / 1e6));
-    const told = run ? `${runTime(t)} of ${runTime(player.duration)}` : "not loaded yet";
+    const { t, ready, newest, seq } = player;
+    this.scrubber.value = String(Math.round((player.film?.place(t) ?? t) / 1e6));
+    const told = ready ? `${runTime(t)} of ${runTime(player.duration)}` : "not loaded yet";
     this.scrubber.setAttribute("aria-valuetext", told.replaceAll("\u00a0", " "));
     setText(byId("player-t"), runTime(t));
-    if (!run) return;
-    const where = `Record ${seq.toLocaleString("en-US")} of ${player.records.length.toLocaleString("en-US")}`;
+    if (!ready) return;
+    const where = `Record ${seq.toLocaleString("en-US")} of ${player.total.toLocaleString("en-US")}`;
     const what = newest ? recordWords(newest, page.store) : "nothing has happened yet";
     setText(byId("player-what"), `${where}: ${what}`);
     setText(byId("player-faults"), faultWords(page.store.state?.faults ?? [], t));
@@ -156,7 +157,7 @@ export class PlayerBar {
     const { player } = this;
     const word = stateWord(player);
     const main = byId("main");
-    if (main.dataset.play !== player.state && player.run) {
+    if (main.dataset.play !== player.state && player.ready) {
       if (player.playing) this.say(`${word}, from ${runTime(player.t)}.`);
       else if (main.dataset.play === "playing") this.say(`${word} at ${runTime(player.t)}.`);
     }
@@ -164,11 +165,11 @@ export class PlayerBar {
     const shown = document.getElementById("play-state");
     if (shown) setText(shown, word);
     setText(byId("play-word"), player.playing ? "Pause" : "Play");
-    byId("play").disabled = !player.run;
+    byId("play").disabled = !player.ready;
     const rate = String(player.rate);
     if (this.rate.value !== rate) this.rate.value = rate;
     if (player.trouble) this.say(player.trouble, true);
-    else if (player.run) this.page.writeAddress();
+    else if (player.ready) this.page.writeAddress();
   }
 }
 

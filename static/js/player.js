@@ -1,13 +1,14 @@
 // @ts-check
 /**
- * Plays a run: all its records are here, and a cursor says up to where they have happened. To the
- * page it is a source like the WebSocket: moving the cursor forward is a batch, moving it back a
- * snapshot of what was before, so what lies ahead is not known to the page and cannot be drawn.
+ * Plays a run, or a recording: a cursor says up to where its records have happened. To the page it
+ * is a source like the WebSocket: moving the cursor forward is a batch, moving it back a snapshot of
+ * what was before, so what lies ahead is not known to the page and cannot be drawn. Where the records
+ * are is the film's business (film.js); when some are not here yet, the cursor moves once they are.
  *
  * The cursor is a time `t` (ns) and a number `seq` of records. All records before `t` have happened;
  * of those at `t` exactly the first ones may have, when one steps record by record.
  *
- * Used by the run page and by the lessons; see nodepage.js for how a page is put around it.
+ * Used by the run page, the replay and the lessons; see nodepage.js for how a page is put around it.
  *
  * @typedef {import("./types.js").Rec} Rec
  * @typedef {import("./types.js").SessionState} SessionState
@@ -22,8 +23,9 @@
  *   All but playing follow from the cursor, and so from the link.
  * @typedef {(t: number, seq: number) => void} Watcher
  */
-import { lowerBound } from "./lane.js";
-import { Reel } from "./reel.js";
+import { Whole, upTo } from "./film.js";
+
+export { upTo };
 
 export const SLOWEST = 0.1;
 export const FASTEST = 100;
@@ -73,8 +75,10 @@ export class PlayerClock {
 export class Player {
   /**
    * @param {{
-   *   load: () => Promise<RunRecords>, mono?: () => number, t?: number, seq?: number|null
-   * }} options `load`: gets the run. `mono`: milliseconds. `t`, `seq`: where the cursor begins.
+   *   load: () => Promise<RunRecords|import("./film.js").Film>, mono?: () => number, t?: number,
+   *   seq?: number|null
+   * }} options `load`: gets the run, or a film. `mono`: milliseconds. `t`, `seq`: where the cursor
+   *   begins.
    */
   constructor(options) {
     this.options = options;
@@ -87,10 +91,14 @@ export class Player {
     this.trouble = "";
     /** @type {Played|null} */
     this.run = null;
-    /** @type {Rec[]} */
+    /** All of a run's records; of a recording none. @type {Rec[]} */
     this.records = [];
-    /** @type {Reel|null} */
-    this.reel = null;
+    /** @type {import("./film.js").Film|null} */
+    this.film = null;
+    /** Where the cursor goes once the records are here. @type {{t: number, seq: number|null}|null} */
+    this.wanted = null;
+    /** Played again and again (ns). @type {[number, number]|null} */
+    this.loop = null;
     this.t = options.t ?? 0;
     this.seq = 0;
     this.rate = 1;
@@ -102,6 +110,8 @@ export class Player {
     this.onCursor = [];
     /** Told when playing begins or ends, or the rate changes. @type {(() => void)[]} */
     this.onState = [];
+    /** Told when playing goes over a time in which nothing happened: from, to (ns). @type {((from: number, to: number) => void)[]} */
+    this.onSkip = [];
     /** Told once the run is here, or cannot be had. @type {(() => void)[]} */
     this.onLoad = [];
     /** @type {(message: import("./types.js").Message) => void} */
@@ -115,24 +125,34 @@ export class Player {
   }
 
   get duration() {
-    return this.run?.duration_ns ?? 0;
+    return this.film?.duration ?? 0;
+  }
+
+  /** Whether there is something to play. */
+  get ready() {
+    return this.film !== null;
+  }
+
+  /** How many records there are. */
+  get total() {
+    return this.film?.length ?? 0;
   }
 
   /** @returns {PlayState} */
   get state() {
     if (this.playing) return "playing";
-    if (this.run && this.t >= this.duration) return "following";
+    if (this.film && this.t >= this.duration) return "following";
     return this.t > 0 && this.newest?.t === this.t ? "stepping" : "paused";
   }
 
   /** The newest record that has happened. @returns {Rec|null} */
   get newest() {
-    return this.records[this.seq - 1] ?? null;
+    return this.film?.record(this.seq) ?? null;
   }
 
   /** How many records have happened, if some at this very time have not; else null: `t` tells. */
   get midway() {
-    return this.records[this.seq]?.t === this.t ? this.seq : null;
+    return this.film?.record(this.seq + 1)?.t === this.t ? this.seq : null;
   }
 
   /** Get the run and show it. For `NodePage`, which calls it. */
@@ -149,11 +169,12 @@ export class Player {
     this.trouble = "";
     try {
       const told = await this.options.load();
-      this.run = told.run;
-      this.records = told.records;
-      this.reel = new Reel(told.state, told.changes, told.records);
+      this.film = "run" in told ? new Whole(told) : told;
+      this.run = "run" in told ? told.run : null;
+      this.records = "run" in told ? told.records : [];
       this.link = "open";
-      this.take({ type: "hello", session: told.state.session, version: "", resumed: false });
+      await this.film.load(Math.min(this.t, this.duration), this.options.seq ?? null);
+      this.take({ type: "hello", session: this.film.session, version: "", resumed: false });
       this.#show(Math.min(this.t, this.duration), this.options.seq ?? null, true);
     } catch (error) {
       this.link = "waiting";
@@ -167,29 +188,34 @@ export class Player {
   /** To a time: everything up to it has happened. @param {number} t ns */
   seek(t) {
     this.pause();
-    this.#show(t, null);
+    this.#go(t, null);
   }
 
   /** Right after a record. @param {number} seq */
   seekTo(seq) {
     this.pause();
-    const wanted = Math.max(0, Math.min(seq, this.records.length));
-    this.#show(wanted ? this.records[wanted - 1].t : 0, wanted);
+    const wanted = Math.max(0, Math.min(seq, this.total));
+    this.#go(null, wanted);
   }
 
   /** One record on, or back. @param {-1|1} direction */
   step(direction) {
-    this.seekTo(this.seq + direction);
+    this.seekTo((this.wanted?.seq ?? this.seq) + direction);
   }
 
-  /** To the end of the next relist, or of the one before. @param {-1|1} direction @returns {boolean} whether there is one */
+  /** To the end of the next relist, or of the one before. @param {-1|1} direction @returns {boolean|Promise<boolean>} whether there is one */
   stepRelist(direction) {
-    return this.#stepTo(direction, (rec) => rec.kind === "relist_finished");
+    return this.#stepTo("relist", direction);
   }
 
-  /** To the next record about a pod, or the one before. @param {string} uid @param {-1|1} direction @returns {boolean} whether there is one */
+  /** To the next record about a pod, or the one before. @param {string} uid @param {-1|1} direction @returns {boolean|Promise<boolean>} whether there is one */
   stepPod(uid, direction) {
-    return this.#stepTo(direction, (rec) => rec.uid === uid);
+    return this.#stepTo("pod", direction, uid);
+  }
+
+  /** To the next incident, or the one before. @param {-1|1} direction @returns {boolean|Promise<boolean>} whether there is one */
+  stepIncident(direction) {
+    return this.#stepTo("incident", direction);
   }
 
   toStart() {
@@ -200,24 +226,24 @@ export class Player {
     this.seek(this.duration);
   }
 
-  /** @param {-1|1} direction @param {(rec: Rec) => boolean} wanted */
-  #stepTo(direction, wanted) {
-    // The newest that has happened is not the one before.
-    for (let seq = direction > 0 ? this.seq + 1 : this.seq - 1; seq >= 1 && seq <= this.records.length; seq += direction) {
-      if (!wanted(this.records[seq - 1])) continue;
-      this.seekTo(seq);
-      return true;
-    }
-    return false;
+  /** @param {import("./film.js").What} what @param {-1|1} direction @param {string} [uid] @returns {boolean|Promise<boolean>} */
+  #stepTo(what, direction, uid = "") {
+    if (!this.film) return false;
+    const there = (/** @type {number|null} */ seq) => {
+      if (seq !== null) this.seekTo(seq);
+      return seq !== null;
+    };
+    const found = this.film.find(what, this.seq, direction, uid);
+    return found instanceof Promise ? found.then(there) : there(found);
   }
 
   // Playing
 
   /** Let time go on, from the beginning if it is at its end. @param {{rate?: number, until?: number}} [how] `until`: stop by itself at this time (ns) */
   play(how = {}) {
-    if (!this.run) return;
+    if (!this.film) return;
     if (how.rate) this.setRate(how.rate);
-    if (this.t >= this.duration) this.#show(0, null);
+    if (this.t >= this.duration) this.#go(this.loop?.[0] ?? 0, null);
     this.until = how.until ?? null;
     this.playing = true;
     this.framed = this.mono();
@@ -255,43 +281,63 @@ export class Player {
     // A page in the background is not called: what it has slept through is not played.
     const passed = Math.min(250, now - this.framed);
     this.framed = now;
+    // What comes next is on its way here: time waits for it.
+    if (!this.film || this.wanted) return;
     const end = Math.min(this.until ?? Infinity, this.duration);
-    const t = Math.min(end, this.t + passed * 1e6 * this.rate);
-    this.#show(t, null);
+    let t = Math.min(end, this.t + passed * 1e6 * this.rate);
+    if (this.loop && this.t < this.loop[1] && t >= this.loop[1]) return this.#go(this.loop[0], null);
+    const over = this.film.skip(t);
+    if (over !== null && over < end && (!this.loop || over < this.loop[1])) {
+      for (const call of this.onSkip) call(t, over);
+      t = over;
+    }
+    this.#go(t, null);
+    this.film.ahead(t, this.rate);
     if (t >= end) this.pause();
+    return undefined;
   }
 
   #tell() {
     for (const call of this.onState) call();
   }
 
+  /** Show a moment, now or once its records are here. @param {number|null} t null: that of record `seq` @param {number|null} seq null: all up to `t` */
+  #go(t, seq) {
+    const { film } = this;
+    if (!film) return;
+    const inside = t === null ? 0 : Math.max(0, Math.min(t, this.duration));
+    const coming = film.load(inside, seq);
+    const show = () => this.#show(t === null ? (seq ? film.record(seq)?.t ?? 0 : 0) : inside, seq);
+    if (!coming) {
+      this.wanted = null;
+      show();
+      return;
+    }
+    const wanted = { t: inside, seq };
+    this.wanted = wanted;
+    const done = (/** @type {() => void} */ run) => () => {
+      // Somebody may have gone on meanwhile.
+      if (this.wanted !== wanted) return;
+      this.wanted = null;
+      run();
+    };
+    coming.then(done(show), (error) => done(() => {
+      this.pause();
+      this.trouble = error instanceof Error ? error.message : String(error);
+      this.#tell();
+    })());
+  }
+
   /** @param {number} t @param {number|null} seq null: all up to `t` @param {boolean} [fresh] */
   #show(t, seq, fresh = false) {
-    if (!this.reel) return;
+    if (!this.film) return;
+    this.trouble = "";
     this.t = Math.max(0, Math.min(t, this.duration));
-    const all = upTo(this.records, this.t);
-    // Of the records at this very time some may not have happened; those before it have.
-    const wanted = seq === null ? all : Math.max(lowerBound(this.records, this.t), Math.min(seq, all));
-    const state = this.reel.at(wanted, this.t);
-    if (fresh || wanted < this.seq) {
-      this.take({ type: "snapshot", state, pods: [], records: this.records.slice(0, wanted), truncated: false, seq: wanted, rewind: !fresh });
-    } else {
-      if (wanted > this.seq) this.take({ type: "batch", first: this.seq + 1, last: wanted, records: this.records.slice(this.seq, wanted) });
-      this.take({ type: "state", state });
+    const wanted = this.film.settle(this.t, seq);
+    for (const message of this.film.messages(fresh ? null : this.seq, wanted, this.t)) {
+      this.take(message.type === "snapshot" ? { ...message, rewind: !fresh } : message);
     }
     this.seq = wanted;
     for (const call of this.onCursor) call(this.t, this.seq);
   }
-}
-
-/** How many records have a time of at most `t`. @param {Rec[]} records @param {number} t */
-export function upTo(records, t) {
-  let low = 0;
-  let high = records.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (records[middle].t <= t) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

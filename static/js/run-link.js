@@ -3,7 +3,7 @@
  * The link of a run page: everything it follows from, where the cursor is, what is selected, and the
  * other branches of its history. Whoever opens it sees the same. Pure functions over text.
  *
- * `t`: the cursor (ns). `at`: how many records have happened, only when some at that very time have
+ * `t`: the cursor (ns; in words, such as `65s`, too). `at`: how many records have happened, only when some at that very time have
  * not. `sel`: the selected record. `branch`: the query of another branch's run, once for each.
  */
 
@@ -23,12 +23,20 @@ function whole(text, most) {
   return value <= most ? value : null;
 }
 
+/** A time of a link: ns, or in words, such as `65s`. @param {string|null} text @param {number} most */
+export function readTime(text, most) {
+  const exact = whole(text, most);
+  if (exact !== null || text === null || !/[a-z:]/.test(text)) return exact;
+  const told = parseTime(text);
+  return told !== null && told <= most ? told : null;
+}
+
 /** Where a link leads to. @param {string} query @returns {Place} */
 export function readPlace(query) {
   const given = new URLSearchParams(query);
   const branches = given.getAll("branch").filter((one) => one.length <= 4000 && one.includes("scenario="));
   return {
-    t: whole(given.get("t"), 3600e9),
+    t: readTime(given.get("t"), 3600e9),
     seq: whole(given.get("at"), 1e7),
     selected: whole(given.get("sel"), 1e7),
     branches: [...new Set(branches)].slice(0, MOST_BRANCHES),
@@ -118,6 +126,36 @@ export function parseTime(text) {
   const parts = /^(?:(\d{1,2})h)?(?:(\d{1,3})m(?:in)?)?(?:(\d{1,5}(?:\.\d{1,9})?)s?)?$/.exec(given);
   if (!parts || !given) return null;
   return Math.round((Number(parts[1] ?? 0) * 3600 + Number(parts[2] ?? 0) * 60 + Number(parts[3] ?? 0)) * 1e9);
+}
+
+/**
+ * Where to go to, as somebody typed it: a time (see `parseTime`), so much on or back (`+1m05s`,
+ * `-10s`), or a time of day (`14:32:40`, `2026-11-29 14:32:40.5`).
+ * @param {string} text @param {{t: number, wall: number, utc: boolean}} here the cursor, its wall time (both ns), and what times of day mean
+ * @returns {number|null} ns
+ */
+export function parseMoment(text, here) {
+  const given = text.trim();
+  const signed = /^([+\-\u2212])\s*(.+)$/.exec(given);
+  if (signed) {
+    const by = parseTime(signed[2]);
+    return by === null ? null : Math.max(0, here.t + (signed[1] === "+" ? by : -by));
+  }
+  const day = /^(?:(\d{4})-(\d\d)-(\d\d)[T ]\s*)?(\d{1,2}):(\d\d):(\d\d)(\.\d{1,9})?\s*(?:Z|UTC)?$/i.exec(given);
+  if (!day) return parseTime(given);
+  const [hour, minute, second] = [day[4], day[5], day[6]].map(Number);
+  if (hour > 23 || minute > 59 || second > 59) return null;
+  const utc = here.utc || /(Z|UTC)$/i.test(given);
+  const moment = new Date(here.wall / 1e6);
+  if (day[1]) {
+    const [year, month, date] = [Number(day[1]), Number(day[2]) - 1, Number(day[3])];
+    if (utc) moment.setUTCFullYear(year, month, date);
+    else moment.setFullYear(year, month, date);
+  }
+  if (utc) moment.setUTCHours(hour, minute, second, 0);
+  else moment.setHours(hour, minute, second, 0);
+  const t = here.t + (moment.getTime() * 1e6 - here.wall) + Math.round(Number(day[7] ?? 0) * 1e9);
+  return Number.isFinite(t) ? Math.max(0, t) : null;
 }
 
 /** A time in a run, to the millisecond: `12.345 s`, `2 min 5.120 s`. @param {number} ns */

@@ -128,17 +128,20 @@ export class Store {
   /** @param {import("./types.js").SnapshotMessage} message */
   #snapshot(message) {
     const first = message.records.length ? message.records[0].seq : message.seq + 1;
-    const kept = this.session === message.state.session ? this.records.filter((rec) => rec.seq < first) : [];
+    const kept = this.session === message.state.session && !message.rewind ? this.records.filter((rec) => rec.seq < first) : [];
     const last = kept[kept.length - 1];
     this.#clear();
-    for (const pod of message.pods) this.#row(pod);
+    for (const pod of message.pods) {
+      this.#row(pod);
+      if (message.before) this.#settle(pod);
+    }
     for (const rec of kept) this.#add(rec);
     if (last && last.seq + 1 < first && message.records.length) {
       this.#hole(last, message.records[0], this.#lost || first - last.seq - 1);
     }
     this.#lost = null;
     for (const rec of message.records) this.#add(rec);
-    for (const pod of message.pods) this.#settle(pod);
+    if (!message.before) for (const pod of message.pods) this.#settle(pod);
     this.truncated = message.truncated && !kept.length;
     this.lastSeq = message.seq;
     this.#take(message.state);

@@ -70,8 +70,9 @@
  *
  * @typedef {{type: "hello", session: string, version: string, resumed: boolean}} HelloMessage
  * @typedef {{type: "snapshot", state: SessionState, pods: PodRow[], records: Rec[],
- *            truncated: boolean, seq: number, rewind?: boolean}} SnapshotMessage
- *   `rewind`: a player shows another moment of what it has shown before; no server says so.
+ *            truncated: boolean, seq: number, rewind?: boolean, before?: boolean}} SnapshotMessage
+ *   `rewind`: a player shows another moment of what it has shown before; no server says so, nor
+ *   `before`: the pods are as they were before the first of the records.
  * @typedef {{type: "batch", first: number, last: number, records: Rec[]}} BatchMessage
  * @typedef {{type: "state", state: SessionState}} StateMessage
  * @typedef {{type: "lagging", skipped: number, lost: number}} LaggingMessage

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,6 +26,9 @@ def test_a_simulated_journal_is_shown_and_stands_still(tmp_path: Path) -> None:
         base = f"http://{urlsplit(address).netloc}"
         with httpx.Client() as browser:
             assert browser.get(address, follow_redirects=True).status_code == 200
+            deadline = time.monotonic() + 20
+            while not browser.get(f"{base}/api/v1/recording").json()["whole"]:
+                assert time.monotonic() < deadline
             state = browser.get(f"{base}/api/v1/state").json()
             again = browser.get(f"{base}/api/v1/state").json()
         assert state["ended"] is True

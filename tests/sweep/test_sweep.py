@@ -9,7 +9,7 @@ import pytest
 
 from app.engine.records import Note
 from app.engine.requests import RequestQueue
-from app.replay import read_journal
+from app.replaying.sources import Source
 from tests.sweep import examine as examining
 from tests.sweep.examine import PLAYS, Tally, examine, mode_of
 from tests.sweep.knobs import Knobs
@@ -80,9 +80,9 @@ def test_a_violation_is_one_line_to_repeat_and_a_journal(
     found = next(one for seed in range(50) if (one := examine(seed, "safety", tally)) is not None)
     assert f"python -m tests.sweep --seed {found.seed} --mode safety" in str(found)
     assert found.journal is not None
-    reading = read_journal(found.journal)  # as plegscope replay does
-    assert reading.unreadable == 0
-    note = reading.records[-1]
+    source = Source(found.journal)  # as plegscope replay does
+    *_others, (note, _opening) = source.records()
+    assert source.unreadable == 0
     assert isinstance(note, Note)
     assert note.text.startswith("First difference")
     assert not Report(tally).good

@@ -1,0 +1,175 @@
+"""The recordings that a server has in reach: those that were given, or those of a directory.
+
+A link names them by their file names alone, which are looked up among what is in reach: nothing in
+a link is a path. Laid out are two at a time at most; opening a third gives up the one that was used
+longest ago.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from app.engine.records import Record
+from app.errors import RecordingUnknown
+from app.hub.filmwire import FilmTold, Found, Markers, RecordingList, Sought
+from app.replaying.film import Film
+from app.replaying.listing import Listing
+from app.replaying.show import Show
+from app.replaying.sources import never
+
+MOST_OPEN = 2
+"""Recordings laid out at the same time."""
+MOST_FINDING = 2
+"""Searches through a recording at the same time."""
+
+
+class Library:
+    """Opens recordings when they are asked for, and lays them out in ``run``.
+
+    Args:
+        folder: whose recordings are listed and can be opened; None: only those that were given.
+        given: files that were given, to be played together.
+        command: of the flight recorder's, only those of this command are in reach; empty: all.
+        stopped: whether plegscope ends.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None,
+        given: Sequence[Path] = (),
+        command: str = "",
+        stopped: Callable[[], bool] = never,
+    ) -> None:
+        self._given = tuple(given)
+        self._stopped = stopped
+        self._listing = Listing(folder, self._given, command)
+        self._shows: OrderedDict[tuple[str, ...], Show] = OrderedDict()
+        self._opening = asyncio.Lock()
+        self._searches = asyncio.Semaphore(MOST_FINDING)
+        self._work = asyncio.Event()
+        self._main: Show | None = None
+        self.take: Callable[[Record], None] = _nobody
+        self.finish: Callable[[], None] = _nothing
+
+    async def open_given(self) -> Show:
+        """Open what was given; from then on ``take`` gets the first node's records as they are
+        read, and ``finish`` is called at their end.
+
+        Raises:
+            RecordingError: none of it can be played.
+        """
+        self._main = await self._open(())
+        return self._main
+
+    async def first_piece(self) -> None:
+        """Lay out the beginning of what was given, so that there is something to be seen."""
+        if self._main is not None:
+            await self._read_on(self._main.films[0])
+
+    async def run(self) -> None:
+        """Lay out what is open, until cancelled."""
+        while True:
+            await self._work.wait()
+            self._work.clear()
+            while (film := self._unread()) is not None:
+                await self._read_on(film)
+
+    async def _read_on(self, film: Film) -> None:
+        records = await asyncio.to_thread(film.advance)
+        if self._main is None or film is not self._main.films[0]:
+            return
+        for record in records:
+            self.take(record)
+        if film.whole:
+            self.finish()
+
+    def _unread(self) -> Film | None:
+        """The film to be read on: of what was used last."""
+        shows = reversed(self._shows.values())
+        return next((film for show in shows for film in show.films if not film.whole), None)
+
+    async def listing(self) -> RecordingList:
+        """What can be opened."""
+        return await asyncio.to_thread(self._listing.told, self._incidents())
+
+    def _incidents(self) -> dict[str, int]:
+        """How many incidents each single file has that is open and was read."""
+        return {
+            files[0]: show.films[0].incidents
+            for show in self._shows.values()
+            if len(files := show.nodes[0].files) == 1 and show.films[0].whole
+        }
+
+    async def told(self, files: Sequence[str], node: int, since: int) -> FilmTold:
+        """What is played. Raises as :meth:`piece`."""
+        show = await self._open(files)
+        return _film(show, node).told(since, node, show.nodes)
+
+    async def piece(self, files: Sequence[str], node: int, number: int) -> bytes:
+        """A piece as gzipped JSON of ``Piece``.
+
+        Raises:
+            RecordingUnknown: it is not in reach, or has no such node or piece.
+            RecordingError: it cannot be played.
+        """
+        show = await self._open(files)
+        try:
+            return _film(show, node).piece(number)
+        except IndexError:
+            raise RecordingUnknown(
+                "The recording has no such piece. Load the page again."
+            ) from None
+
+    async def find(self, files: Sequence[str], node: int, sought: Sought) -> Found:
+        """The nearest record of a kind. Raises as :meth:`piece`."""
+        show = await self._open(files)
+        async with self._searches:
+            return await asyncio.to_thread(_film(show, node).find, sought)
+
+    async def markers(self, files: Sequence[str]) -> Markers:
+        """The markers of a recording. Raises as :meth:`piece`."""
+        return (await self._open(files)).markers.told()
+
+    async def mark(self, files: Sequence[str], t: int, note: str) -> Markers:
+        """Put a marker. Raises as :meth:`piece`, and RecordingError for one that cannot be."""
+        show = await self._open(files)
+        return await asyncio.to_thread(show.markers.add, t, note)
+
+    async def unmark(self, files: Sequence[str], number: int) -> Markers:
+        """Take a marker away. Raises as :meth:`mark`."""
+        show = await self._open(files)
+        return await asyncio.to_thread(show.markers.remove, number)
+
+    async def _open(self, files: Sequence[str]) -> Show:
+        async with self._opening:
+            key = tuple(files)
+            show = self._shows.get(key)
+            if show is None:
+                paths = await asyncio.to_thread(self._listing.paths, key)
+                show = await asyncio.to_thread(Show, paths, self._stopped)
+                self._shows[key] = show
+                while len(self._shows) > MOST_OPEN:
+                    self._give_up()
+                self._work.set()
+            self._shows.move_to_end(key)
+            return show
+
+    def _give_up(self) -> None:
+        """Forget what was used longest ago, but not what was given."""
+        key = next(key for key, show in self._shows.items() if show is not self._main)
+        del self._shows[key]
+
+
+def _film(show: Show, node: int) -> Film:
+    if not 0 <= node < len(show.films):
+        raise RecordingUnknown(f"This recording has no node {node}. Open it without `node`.")
+    return show.films[node]
+
+
+def _nobody(_record: Record) -> None:
+    """Nobody wants the records."""
+
+
+def _nothing() -> None:
+    """Nobody wants to know that all was read."""

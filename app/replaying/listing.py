@@ -1,0 +1,160 @@
+"""The list of recordings in reach: sizes and times without reading more than their ends."""
+
+import os
+import re
+import stat
+import struct
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from app.errors import RecordingError, RecordingUnknown
+from app.hub.filmwire import RecordingList, RecordingRow
+from app.recording import mcapwrite as mcap
+from app.replaying.joined import Opened
+from app.replaying.sources import Source
+
+MOST_LISTED = 300
+"""Recordings in the list, the newest."""
+MOST_SUMMARY = 1024 * 1024
+"""Bytes of a file's summary that are looked through for when it ends."""
+SUFFIXES = (".mcap", ".jsonl")
+
+GROUP = re.compile(r"(demo|watch|record)-[0-9a-f]{8}")
+"""Names all files of one session of the flight recorder."""
+
+NOT_IN_REACH = (
+    "{} is not in reach of this plegscope. Start `plegscope replay FILE` with its path, or open "
+    "/recordings to see what is."
+)
+_FOOTER = struct.Struct("<BQQQI8s")
+
+
+class _Seen(NamedTuple):
+    path: Path
+    size: int
+    changed: int
+    """Wall time in ns."""
+
+
+class Listing:
+    """What can be opened by name: files that were given, and those of a directory.
+
+    ``command``: of the directory, only what this command's flight recorder wrote: a demo, which
+    needs no token, must not show what ``watch`` recorded of a real node.
+    """
+
+    def __init__(self, folder: Path | None, given: Sequence[Path], command: str = "") -> None:
+        self._mark = f"-{command}-" if command else ""
+        self._folder = folder
+        self._given = tuple(given)
+        self._known: dict[_Seen, RecordingRow] = {}
+
+    def paths(self, names: Sequence[str]) -> list[Path]:
+        """The files of these names; of none: those that were given.
+
+        Raises:
+            RecordingUnknown: one is not in reach.
+        """
+        if not names and self._given:
+            return list(self._given)
+        there = {one.path.name: one.path for one in self._files()}
+        found: list[Path] = []
+        for name in names:
+            if name in there:
+                found.append(there[name])
+                continue
+            parts = [path for known, path in there.items() if f"-{name}-" in known]
+            if not (GROUP.fullmatch(name) and parts):
+                raise RecordingUnknown(NOT_IN_REACH.format(name[:200]))
+            found += sorted(parts)
+        if not found:
+            raise RecordingUnknown("No recording was named. Open /recordings to choose one.")
+        return found
+
+    def told(self, incidents: Mapping[str, int]) -> RecordingList:
+        """The list, the newest first; ``incidents``: how many are known, by name."""
+        files = sorted(self._files(), key=lambda one: one.changed, reverse=True)
+        rows = []
+        for seen in files[:MOST_LISTED]:
+            row = self._known.get(seen)
+            if row is None:
+                row = self._known[seen] = _row(seen)
+            count = incidents.get(row.name)
+            if count is not None:
+                row = RecordingRow(
+                    name=row.name, size=row.size, began=row.began, ended=row.ended, node=row.node,
+                    title=row.title, incidents=count,
+                )  # fmt: skip
+            rows.append(row)
+        listed = set(files)
+        self._known = {seen: row for seen, row in self._known.items() if seen in listed}
+        return RecordingList(
+            folder=str(self._folder or ""),
+            recordings=tuple(rows),
+            more=max(0, len(files) - MOST_LISTED),
+        )
+
+    def _files(self) -> list[_Seen]:
+        found: dict[str, _Seen] = {}
+        for path in self._given:
+            with suppress(OSError):
+                told = path.stat()
+                found[path.name] = _Seen(path, told.st_size, told.st_mtime_ns)
+        if self._folder is not None:
+            with suppress(OSError), os.scandir(self._folder) as entries:
+                for entry in entries:
+                    if not entry.name.endswith(SUFFIXES) or self._mark not in entry.name:
+                        continue
+                    with suppress(OSError):
+                        told = entry.stat(follow_symlinks=False)
+                        if stat.S_ISREG(told.st_mode):
+                            path = Path(entry.path)
+                            found[entry.name] = _Seen(path, told.st_size, told.st_mtime_ns)
+        return list(found.values())
+
+
+def _row(seen: _Seen) -> RecordingRow:
+    name = seen.path.name
+    try:
+        source = Source(seen.path)
+        first = source.peek()
+    except RecordingError as error:
+        return RecordingRow(name=name, size=seen.size, trouble=str(error))
+    if first is None:
+        return RecordingRow(name=name, size=seen.size, trouble="It holds no record.")
+    opened = Opened(source, first)
+    return RecordingRow(
+        name=name,
+        size=seen.size,
+        began=opened.began,
+        ended=(_ended(seen) if source.is_mcap else 0) or seen.changed,
+        node=opened.node,
+        title=source.info.title if source.info else "a journal of JSON lines",
+    )
+
+
+def _ended(seen: _Seen) -> int:
+    """Wall time (ns) of the last message by the statistics at the file's end; 0: not told."""
+    try:
+        with seen.path.open("rb") as file:
+            file.seek(max(0, seen.size - _FOOTER.size))
+            tail = file.read(_FOOTER.size)
+            if len(tail) < _FOOTER.size:
+                return 0
+            opcode, _length, start, _offsets, _crc, magic = _FOOTER.unpack(tail)
+            if opcode != mcap.FOOTER or magic != mcap.MAGIC or not 0 < start < seen.size:
+                return 0
+            file.seek(start)
+            summary = file.read(min(MOST_SUMMARY, seen.size - start))
+    except OSError:
+        return 0
+    at = 0
+    while at + 9 <= len(summary):
+        opcode, length = struct.unpack_from("<BQ", summary, at)
+        if opcode == mcap.STATISTICS and length >= 42 and at + 9 + 42 <= len(summary):
+            # uint64 messages, uint16 schemas, uint32 x 4, uint64 start, uint64 end
+            return int(struct.unpack_from("<Q", summary, at + 9 + 34)[0])
+        at += 9 + length
+    return 0

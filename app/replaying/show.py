@@ -1,0 +1,83 @@
+"""Some files opened together: a film of each node, all on one clock."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from app.errors import RecordingError
+from app.hub.filmwire import NodeTold
+from app.replaying.film import Film
+from app.replaying.joined import Opened
+from app.replaying.markers import MarkerFile
+from app.replaying.sources import Source, never
+
+MOST_FILES = 200
+"""Files that are played together."""
+
+
+class Show:
+    """What is played together.
+
+    Raises:
+        RecordingError: none of the files can be played.
+    """
+
+    def __init__(self, paths: Sequence[Path], stopped: Callable[[], bool] = never) -> None:
+        opened, warnings = _opened(paths, stopped)
+        opened.sort(key=lambda one: (one.began, one.part))
+        origin = opened[0].began
+        digests = [one.source.digest for one in opened]
+        whole = hashlib.sha256("".join(sorted(digests)).encode()).hexdigest()[:16]
+        self.digest = digests[0] if len(digests) == 1 else whole
+        self.name = opened[0].source.name
+        if len(opened) > 1:
+            self.name += f" and {len(opened) - 1} more"
+        nodes: dict[str, list[Opened]] = {}
+        for one in opened:
+            nodes.setdefault(one.node, []).append(one)
+        self.films = [
+            Film(files, name=self.name, digest=self.digest, origin=origin)
+            for files in nodes.values()
+        ]
+        for film in self.films:
+            film.warnings += warnings
+        self.nodes = tuple(
+            NodeTold(number=number, name=name, files=tuple(one.source.name for one in files))
+            for number, (name, files) in enumerate(nodes.items())
+        )
+        self.markers = MarkerFile(opened[0].source.path, origin)
+        self.title = self.films[0].title
+        self.simulated = all(film.simulated for film in self.films)
+
+
+def _opened(paths: Sequence[Path], stopped: Callable[[], bool]) -> tuple[list[Opened], list[str]]:
+    """The files that can be played, and why others cannot.
+
+    Raises:
+        RecordingError: none can.
+    """
+    opened: list[Opened] = []
+    warnings: list[str] = []
+    problem: RecordingError | None = None
+    digests: set[str] = set()
+    for path in paths[:MOST_FILES]:
+        try:
+            source = Source(path, stopped)
+            if source.digest in digests:
+                warnings.append(f"{path.name} is the same file as another, and left out.")
+                continue
+            first = source.peek()
+            if first is None:
+                told = f": {source.warnings[0]}" if source.warnings else ""
+                raise RecordingError(f"{path} holds no record{told}. Give another recording.")
+        except RecordingError as error:
+            problem = error
+            warnings.append(str(error))
+            continue
+        digests.add(source.digest)
+        opened.append(Opened(source, first))
+    if not opened:
+        raise problem or RecordingError("No file was given. Give a recording.")
+    if len(paths) > MOST_FILES:
+        warnings.append(f"Only the first {MOST_FILES} of {len(paths)} files are played.")
+    return opened, warnings

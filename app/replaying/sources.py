@@ -1,0 +1,164 @@
+"""The files that are played: records one after another, whatever was written by whom.
+
+What cannot be read is left out, counted and told; whatever can be read is played.
+"""
+
+import errno
+import hashlib
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from app.engine.records import AnyRecord, Gap, Record
+from app.errors import RecordingError
+from app.recording.format import Loss, SessionInfo
+from app.recording.reading import Recording, Told, is_mcap
+
+MOST_LINE = 1024 * 1024
+"""Bytes of a line; a longer one is no record of ours."""
+
+MOST_TOLD = 20
+"""Damages of a recording that are told one by one."""
+
+SUMMARY = b'{"kind":"summary"'
+"""How ``simulate`` begins its last line, which is no record."""
+
+SAMPLE = 64 * 1024
+"""Bytes of a file's beginning, and of its end, that its digest is made of."""
+
+GIVE = (
+    "Give a recording (MCAP), or a journal that `plegscope watch --format jsonl` or `plegscope "
+    "simulate --format jsonl` wrote."
+)
+
+
+def never() -> bool:
+    """Nobody wants reading to end."""
+    return False
+
+
+class Source:
+    """One file. ``info``: of a recording (MCAP), once ``records`` or ``peek`` has begun.
+
+    ``read``: share of the file that has been read, as far as it is known.
+
+    Raises:
+        RecordingError: it cannot be read.
+    """
+
+    def __init__(self, path: Path, stopped: Callable[[], bool] = never) -> None:
+        self.path = path
+        self.name = path.name
+        self._stopped = stopped
+        self.is_mcap = is_mcap(path)
+        self.info: SessionInfo | None = None
+        self.unreadable = 0
+        self.line = 0
+        """Of what is unreadable, the first line (JSON lines)."""
+        self.warnings: list[str] = []
+        """What is missing, and why; complete when reading is."""
+        with _opened(path) as file:
+            self.size = file.seek(0, 2)
+            self.digest = _digest(file, self.size)
+
+    def peek(self) -> Record | None:
+        """The first record that is not older than the file; None: it holds none."""
+        for record, opening in self._all():
+            if not opening:
+                return record
+        return None
+
+    def records(self) -> Iterator[tuple[Record, bool]]:
+        """Everything in order, and whether it is older than the file and told to begin from.
+
+        Raises:
+            RecordingError: it is no recording, or cannot be read any further.
+        """
+        self.unreadable = self.line = 0
+        self.warnings = []
+        yield from self._all()
+
+    def _all(self) -> Iterator[tuple[Record, bool]]:
+        return self._messages() if self.is_mcap else self._lines()
+
+    def _messages(self) -> Iterator[tuple[Record, bool]]:
+        with Recording(self.path, self._stopped) as recording:
+            for item in recording.items():
+                self.info = recording.info
+                if isinstance(item, Loss):
+                    yield _gap(item), False
+                elif isinstance(item, Told):
+                    yield item.record, item.opening
+            self.info = recording.info
+            self.unreadable = recording.unreadable
+            self.warnings = [one.sentence() for one in recording.damage[:MOST_TOLD]]
+            more = recording.damaged - len(self.warnings)
+            if more > 0:
+                self.warnings.append(f"{self.name} is damaged in {more:,} more places.")
+            if self.unreadable:
+                self.warnings.append(
+                    f"{self.unreadable:,} messages of {self.name} could not be understood."
+                )
+
+    def _lines(self) -> Iterator[tuple[Record, bool]]:
+        decoder = msgspec.json.Decoder(AnyRecord)
+        number = 0
+        try:
+            with _opened(self.path) as file:
+                while not self._stopped() and (line := file.readline(MOST_LINE)):
+                    number += 1
+                    if not line.strip() or line.startswith(SUMMARY):
+                        continue
+                    try:
+                        record = decoder.decode(line)
+                    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                        self.unreadable += 1
+                        self.line = self.line or number
+                        continue
+                    yield record, False
+        except OSError as error:
+            raise _unreadable(self.path, error) from error
+        if self.unreadable:
+            self.warnings.append(
+                f"{self.unreadable} lines of {self.name} could not be read, the first is line "
+                f"{self.line}; what they told is missing here."
+            )
+
+
+def _gap(loss: Loss) -> Gap:
+    return Gap(
+        t=loss.t,
+        wall=loss.wall,
+        hop="journal",
+        count=loss.records,
+        from_t=loss.from_t,
+        reason=f"The recorder could not keep them: {loss.reason}.",
+    )
+
+
+def _digest(file: BinaryIO, size: int) -> str:
+    """Tells a file from another, quickly: of its size, its beginning and its end."""
+    told = hashlib.sha256(str(size).encode())
+    file.seek(0)
+    told.update(file.read(SAMPLE))
+    file.seek(max(0, size - SAMPLE))
+    told.update(file.read(SAMPLE))
+    return told.hexdigest()[:16]
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            # A pipe or a device may never come to its end, or not even to its beginning.
+            raise OSError(errno.EINVAL, "it is no regular file")
+        return path.open("rb")
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> RecordingError:
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return RecordingError(f"{path} cannot be read ({reason}). {GIVE}")

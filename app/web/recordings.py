@@ -1,0 +1,292 @@
+"""Recordings: the page that plays one, the list of those in reach, and the API of both.
+
+A recording is named by its file's name (``file``, several times for several files); the server
+looks it up among what is in reach, so nothing that a link says is a path. Markers are the one thing
+that can be changed: a note at a time, saved beside the recording.
+"""
+
+import gzip
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal, NamedTuple, Protocol, cast
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Header, Query
+from fastapi.responses import HTMLResponse
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.engine.profiles import PROFILES
+from app.errors import RecordingError, RecordingUnknown
+from app.hub.filmwire import FilmTold, Found, Markers, Piece, RecordingList, Sought
+from app.web.faults import Allowance, Refused, fields
+from app.web.part import Part
+from app.web.refusal import Json, Problem
+
+MARKERS = "/api/v1/recording/markers"
+"""The one address here that takes POST."""
+
+MOST_FILES = 200
+MOST_NAME = 255
+
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    404: {"description": "It is not in reach, or has no such part."},
+    422: {"description": "It cannot be played; the sentence says why."},
+}
+NO_MARKER = "Send `t` (ns) and `note` to put a marker, or `remove` (its number) to take one away."
+
+Files = Annotated[
+    list[str],
+    Query(
+        alias="file",
+        max_length=MOST_FILES,
+        description="Name of a recording as in the list; several are played together. None: what "
+        "plegscope was started with.",
+    ),
+]
+Node = Annotated[int, Query(ge=0, lt=MOST_FILES, description="Which node, counted from 0.")]
+
+
+class LibraryLike(Protocol):
+    """The recordings in reach. A refusal is a ``RecordingError`` with a sentence for people."""
+
+    async def listing(self) -> RecordingList:
+        """What can be opened."""
+        ...
+
+    async def told(self, files: Sequence[str], node: int, since: int) -> FilmTold:
+        """What is played, with the table of pieces from number ``since``."""
+        ...
+
+    async def piece(self, files: Sequence[str], node: int, number: int) -> bytes:
+        """A piece as gzipped JSON of ``Piece``."""
+        ...
+
+    async def find(self, files: Sequence[str], node: int, sought: Sought) -> Found:
+        """The nearest record of a kind."""
+        ...
+
+    async def markers(self, files: Sequence[str]) -> Markers:
+        """The markers of a recording."""
+        ...
+
+    async def mark(self, files: Sequence[str], t: int, note: str) -> Markers:
+        """Put a marker."""
+        ...
+
+    async def unmark(self, files: Sequence[str], number: int) -> Markers:
+        """Take a marker away."""
+        ...
+
+
+class Renders(Protocol):
+    """Renders the pages."""
+
+    def page(
+        self, name: str, *, partial: bool, status: int = 200, **context: object
+    ) -> HTMLResponse:
+        """The template ``name``, whole or its inside only."""
+        ...
+
+    def refused(self, status: int, sentence: str) -> HTMLResponse:
+        """Why a link cannot be followed."""
+        ...
+
+
+class Film(NamedTuple):
+    """What the page's template wants to know of what is played."""
+
+    query: str
+    title: str
+    name: str
+    node: int
+    nodes: Sequence[object]
+    others: Sequence[tuple[str, str]]
+    """Other nodes: name, and the query that leads there."""
+    duration_ns: int
+
+
+class _Title(NamedTuple):
+    """What the node page's template wants to know of a state."""
+
+    title: str
+    speed: float = 1.0
+
+
+def query_of(files: Sequence[str], node: int) -> str:
+    """What a link to a recording says of it."""
+    return urlencode([*(("file", name) for name in files), *([("node", node)] if node else [])])
+
+
+def api(library: LibraryLike) -> Part:
+    """The API of recordings."""
+    routes = APIRouter(
+        prefix="/api/v1", tags=["recordings"], responses=_REFUSALS, default_response_class=Response
+    )
+    allowance = Allowance()
+
+    @routes.get("/recordings", summary="The recordings in reach")
+    async def listing() -> Response:
+        """Those that plegscope was started with, or those of the flight recorder."""
+        return Json(await library.listing())
+
+    @routes.get("/recording", summary="What is played")
+    async def told(
+        file: Files = [],  # noqa: B006  (FastAPI copies it)
+        node: Node = 0,
+        since: Annotated[int, Query(ge=0, description="Pieces are told from this one.")] = 0,
+    ) -> Response:
+        """A recording at a glance. While it is being read it can be played as far as it is told;
+        ask again until it is ``whole``."""
+        try:
+            return Json(await library.told(_names(file), node, since))
+        except RecordingError as error:
+            return _refusal(error)
+
+    @routes.get("/recording/piece", summary="Some records of it")
+    async def piece(
+        request: Request,
+        number: Annotated[int, Query(ge=0, description="Which piece, counted from 0.")],
+        file: Files = [],  # noqa: B006
+        node: Node = 0,
+    ) -> Response:
+        """A piece: records, the state and the pods before them, and what each changed."""
+        try:
+            packed = await library.piece(_names(file), node, number)
+        except RecordingError as error:
+            return _refusal(error)
+        headers = {"Vary": "Accept-Encoding"}
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            headers["Content-Encoding"] = "gzip"
+        else:
+            packed = gzip.decompress(packed)
+        return Response(packed, media_type="application/json", headers=headers)
+
+    @routes.get("/recording/find", summary="The next record of a kind")
+    async def find(
+        *,
+        what: Annotated[
+            Literal["relist", "pod", "incident"],
+            Query(description="The end of a relist, anything about a pod, or an incident."),
+        ],
+        seq: Annotated[int, Query(ge=0, lt=2**53, description="Where to look from.")],
+        back: Annotated[bool, Query(description="Look back.")] = False,
+        uid: Annotated[str, Query(max_length=MOST_NAME, description="Of the pod.")] = "",
+        file: Files = [],  # noqa: B006
+        node: Node = 0,
+    ) -> Response:
+        """The record after ``seq``, or before it, that tells of something."""
+        try:
+            sought = Sought(what=what, seq=seq, back=back, uid=uid)
+            return Json(await library.find(_names(file), node, sought))
+        except RecordingError as error:
+            return _refusal(error)
+
+    @routes.get("/recording/markers", summary="The markers of a recording")
+    async def markers(file: Files = []) -> Response:  # noqa: B006
+        """Places in it with a note."""
+        try:
+            return Json(await library.markers(_names(file)))
+        except RecordingError as error:
+            return _refusal(error)
+
+    @routes.post("/recording/markers", summary="Put a marker, or take one away")
+    async def mark(request: Request, file: Files = []) -> Response:  # noqa: B006
+        """``t`` (ns) and ``note``, or ``remove``: a marker's number. They are saved beside the
+        recording, if that can be written."""
+        given = await fields(request)
+        allowance.take()
+        try:
+            return Json(await _change(library, _names(file), given))
+        except RecordingError as error:
+            return _refusal(error)
+
+    answers: dict[tuple[str, str], Any] = {
+        ("/api/v1/recordings", "200"): RecordingList,
+        ("/api/v1/recording", "200"): FilmTold,
+        ("/api/v1/recording/piece", "200"): Piece,
+        ("/api/v1/recording/find", "200"): Found,
+        (MARKERS, "200"): Markers,
+        (f"POST {MARKERS}", "200"): Markers,
+    }
+    for path in ("", "/piece", "/find", "/markers"):
+        for status in _REFUSALS:
+            answers[f"/api/v1/recording{path}", str(status)] = Problem
+    return Part(routes, answers, changes=(MARKERS,))
+
+
+def pages(library: LibraryLike, rendered: Renders, *, home: bool) -> Part:
+    """The page that plays a recording, and the list.
+
+    ``home``: plegscope was started to play, so ``/`` plays what was given.
+    """
+    routes = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
+
+    async def play(
+        file: Files = [],  # noqa: B006
+        node: Node = 0,
+    ) -> HTMLResponse:
+        try:
+            files = _names(file)
+            told = await library.told(files, node, 0)
+        except RecordingError as error:
+            return rendered.refused(_status(error), str(error))
+        film = Film(
+            query=query_of(files, node),
+            title=told.title,
+            name=told.name,
+            node=node,
+            nodes=told.nodes,
+            others=[
+                (one.name, query_of(files, one.number)) for one in told.nodes if one.number != node
+            ],
+            duration_ns=told.end_t,
+        )
+        return rendered.page(
+            "replay.html",
+            partial=False,
+            run=film,
+            film=film,
+            state=_Title(told.title),
+            profile=PROFILES.get(told.state.engine.profile),
+        )
+
+    routes.add_api_route("/replay", play, methods=["GET"])
+    if home:
+        routes.add_api_route("/", play, methods=["GET"])
+
+    @routes.get("/recordings")
+    async def listing(hx_request: Annotated[str, Header()] = "") -> HTMLResponse:
+        return rendered.page(
+            "recordings.html",
+            partial=hx_request == "true",
+            list=await library.listing(),
+            query_of=cast("Callable[..., str]", query_of),
+        )
+
+    return Part(routes, {})
+
+
+def _names(files: Sequence[str]) -> tuple[str, ...]:
+    """Raises RecordingUnknown for what can be no file's name."""
+    for name in files:
+        if not name or len(name) > MOST_NAME or "/" in name or "\0" in name:
+            raise RecordingUnknown("A recording is named by its file's name. Open /recordings.")
+    return tuple(files)
+
+
+async def _change(library: LibraryLike, files: Sequence[str], given: dict[str, Any]) -> Markers:
+    match given:
+        case {"t": int(t), "note": str(note)} if len(given) == 2:
+            return await library.mark(files, t, note)
+        case {"remove": int(number)} if len(given) == 1:
+            return await library.unmark(files, number)
+        case _:
+            raise Refused(422, NO_MARKER)
+
+
+def _status(error: RecordingError) -> int:
+    return 404 if isinstance(error, RecordingUnknown) else 422
+
+
+def _refusal(error: RecordingError) -> Response:
+    return Json(Problem(str(error)), _status(error))

@@ -1,0 +1,211 @@
+// @ts-check
+/**
+ * What the player of a recording has besides: the overview, incidents, the loop, markers, other
+ * nodes, and what is said at the end. The markup is `replay-player.html`.
+ *
+ * @typedef {import("./nodepage.js").NodePage} NodePage
+ * @typedef {import("./player.js").Player} Player
+ * @typedef {import("./player-bar.js").PlayerBar} PlayerBar
+ * @typedef {import("./keys.js").Key} Key
+ * @typedef {{number: number, t: number, note: string}} Marker
+ */
+import { byId, h, plain, setText } from "./dom.js";
+import { writeFilmLink } from "./film-link.js";
+import { OverviewStrip } from "./overview.js";
+import { runTime } from "./run-link.js";
+import { count, duration, timeOfDay } from "./words.js";
+
+const OTHER = "This link was made for another recording than the one of this name here: what it points at may be elsewhere.";
+
+/** The loop after its beginning, or its end, was put at `t`. @param {[number, number]|null} loop @param {"from"|"to"} which @param {number} t @param {number} end @returns {[number, number]|null} */
+export function loopWith(loop, which, t, end) {
+  const [from, to] = loop ?? [0, end];
+  if (which === "from") return t < to ? [t, to] : t < end ? [t, end] : null;
+  return t > from ? [from, t] : t > 0 ? [0, t] : null;
+}
+
+/** What is said at the end. @param {{whole: boolean, warnings: string[]}} told @param {string} when wall time */
+export function endWords(told, when) {
+  if (!told.whole) return "This is as far as the recording has been read; more is on its way.";
+  const missing = told.warnings.length ? ` ${count(told.warnings.length, "thing")} about it ${told.warnings.length === 1 ? "is" : "are"} to be known, see above.` : "";
+  return `The recording ends here, at ${when}. Space plays it again, Home goes to its start.${missing}`;
+}
+
+export class ReplayBar {
+  /**
+   * @param {NodePage} page @param {Player} player @param {PlayerBar} bar
+   * @param {() => import("./tape.js").Tape|null} tape @param {string} source @param {string} digest of the link
+   */
+  constructor(page, player, bar, tape, source, digest) {
+    this.page = page;
+    this.player = player;
+    this.bar = bar;
+    this.tape = tape;
+    this.source = source;
+    this.digest = digest;
+    /** @type {Marker[]} */
+    this.markers = [];
+    this.strip = new OverviewStrip(/** @type {any} */ (byId("overview")), {
+      tape, t: () => player.t, loop: () => player.loop, markers: () => this.markers, seek: (t) => player.seek(t),
+    });
+    byId("incident-back").addEventListener("click", () => this.incident(-1));
+    byId("incident-on").addEventListener("click", () => this.incident(1));
+    byId("loop").addEventListener("click", () => this.#toggleLoop());
+    byId("markers").addEventListener("toggle", (/** @type {any} */ event) => { if (event.newState === "open") this.#opened(); });
+    byId("mark-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      const note = byId("mark-note");
+      void this.#change({ t: Math.round(player.t), note: note.value }).then((done) => { if (done) note.value = ""; });
+    });
+    document.getElementById("node-choice")?.addEventListener("change", (event) => this.#node(/** @type {HTMLSelectElement} */ (event.target).value));
+    player.onCursor.push(() => this.#moved());
+    player.onState.push(() => this.#moved());
+    player.onSkip.push((from, to) => bar.say(`Nothing was recorded for ${duration(to - from)}: played over.`, true));
+    new ResizeObserver(() => this.strip.update()).observe(byId("overview"));
+    const frame = () => {
+      this.strip.update();
+      requestAnimationFrame(frame);
+    };
+    frame();
+    void this.#change(null);
+    this.#showLoop();
+  }
+
+  /** The recording is here, or more of it. */
+  loaded() {
+    const tape = this.tape();
+    if (!tape) return;
+    this.bar.scrubber.max = String(Math.max(1, Math.round(tape.axis.length / 1e6)));
+    this.bar.scrubber.value = String(Math.round(tape.place(this.player.t) / 1e6));
+    const { told } = tape;
+    setText(byId("player-end"), `of ${duration(tape.duration)}${told.whole ? "" : `, ${Math.round(told.read * 100)} % read`}`);
+    setText(byId("incident-count"), count(told.incidents_total, "incident"));
+    const wrong = this.digest && this.digest !== told.digest ? [OTHER] : [];
+    const lines = [...wrong, ...told.warnings];
+    byId("film-warnings").hidden = !lines.length;
+    byId("film-warnings").replaceChildren(...lines.slice(0, 20).map((line) => h("li", {}, plain(line))));
+    this.#moved();
+  }
+
+  /** @param {-1|1} direction */
+  async incident(direction) {
+    const there = await this.player.stepIncident(direction);
+    if (!there) {
+      this.bar.say(direction > 0 ? "No incident comes after this." : "No incident came before this.", true);
+      return;
+    }
+    const at = this.tape()?.told.incidents.find((one) => one.seq === this.player.seq);
+    if (at) this.bar.say(`Incident at ${runTime(at.t)}: ${plain(at.text)}.`, true);
+    this.page.view.reveal(this.player.t, this.player.t);
+  }
+
+  /** @param {"from"|"to"} which */
+  loop(which) {
+    this.#setLoop(loopWith(this.player.loop, which, this.player.t, this.player.duration));
+  }
+
+  noLoop() {
+    this.#setLoop(null);
+  }
+
+  #toggleLoop() {
+    const [from, to] = this.page.view.window(this.player.t);
+    this.#setLoop(this.player.loop ? null : loopWith([Math.max(0, from), Math.min(to, this.player.duration)], "from", Math.max(0, from), this.player.duration));
+  }
+
+  /** @param {[number, number]|null} loop */
+  #setLoop(loop) {
+    this.player.loop = loop;
+    this.#showLoop();
+    this.bar.say(loop ? `Looped from ${runTime(loop[0])} to ${runTime(loop[1])}.` : "No loop.", true);
+    this.page.writeAddress();
+  }
+
+  #showLoop() {
+    const { loop } = this.player;
+    byId("loop").setAttribute("aria-pressed", String(loop !== null));
+    setText(byId("loop-words"), loop ? `${runTime(loop[0])} – ${runTime(loop[1])}` : "off");
+  }
+
+  toggleMarkers() {
+    byId("markers").togglePopover();
+  }
+
+  #opened() {
+    setText(byId("mark-t"), runTime(this.player.t));
+    byId("mark-note").focus();
+  }
+
+  /** @param {{t: number, note: string}|{remove: number}|null} change null: only ask */
+  async #change(change) {
+    try {
+      const answer = await fetch(`/api/v1/recording/markers?${this.source}`, change
+        ? { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(change) } : {});
+      const told = await answer.json();
+      setText(byId("mark-trouble"), answer.ok ? told.trouble : told.error);
+      if (!answer.ok) return false;
+      this.markers = told.markers;
+      this.#list();
+      return true;
+    } catch {
+      setText(byId("mark-trouble"), "The server does not answer. Start plegscope again, and mark once more.");
+      return false;
+    }
+  }
+
+  #list() {
+    setText(byId("markers-count"), String(this.markers.length));
+    byId("marker-list").replaceChildren(...this.markers.map((one) => {
+      const go = h("button", { type: "button", class: "button small" }, `${runTime(one.t)}`);
+      go.addEventListener("click", () => this.player.seek(one.t));
+      const remove = h("button", { type: "button", class: "button small", "aria-label": `Remove: ${plain(one.note)}` }, "Remove");
+      remove.addEventListener("click", () => {
+        byId("mark-note").focus();
+        void this.#change({ remove: one.number });
+      });
+      return h("li", {}, h("span", {}, plain(one.note)), go, remove);
+    }));
+    this.strip.key = "";
+  }
+
+  /** @param {string} query of the other node */
+  #node(query) {
+    if (!query) return;
+    const { page, player } = this;
+    const shown = { t: player.t, seq: null, selected: null, loop: player.loop, rate: player.rate, digest: this.tape()?.told.digest ?? "" };
+    const rest = new URLSearchParams(location.search);
+    for (const name of ["file", "node", "digest", "t", "at", "sel", "loop", "rate"]) rest.delete(name);
+    page.select(null);
+    location.assign(`${location.pathname}?${writeFilmLink(query, shown, rest.toString())}`);
+  }
+
+  #moved() {
+    const { player, page } = this;
+    const tape = this.tape();
+    const end = byId("film-end");
+    const ended = tape !== null && player.state === "following";
+    end.hidden = !ended;
+    if (ended) setText(end, endWords(tape.told, timeOfDay(page.clock.wall(player.t), page.utc, 3)));
+    this.strip.update();
+  }
+}
+
+/** @param {() => ReplayBar|null} bar @returns {Key[]} */
+export function replayKeys(bar) {
+  const key = (/** @type {string} */ name, /** @type {string} */ what, /** @type {(bar: ReplayBar) => void} */ run) => ({
+    keys: [name], show: name, what,
+    run: (/** @type {KeyboardEvent} */ event) => {
+      event.preventDefault();
+      const shown = bar();
+      if (shown) run(shown);
+    },
+  });
+  return [
+    key("e", "the next incident", (shown) => void shown.incident(1)),
+    key("E", "the incident before", (shown) => void shown.incident(-1)),
+    key("i", "the loop begins here", (shown) => shown.loop("from")),
+    key("o", "the loop ends here", (shown) => shown.loop("to")),
+    key("x", "no loop", (shown) => shown.noLoop()),
+    key("m", "markers; mark this time", (shown) => shown.toggleMarkers()),
+  ];
+}
