@@ -89,6 +89,7 @@ The exit code is 0 also if something was lost: what was is told.
 _EXPORT_EXAMPLES = """\
 examples:
   plegscope export node.mcap --format perfetto -o node.pftrace   open it at ui.perfetto.dev
+  plegscope export node.mcap --format html --redact -o incident.html
   plegscope export node.mcap --format csv -o node.csv            and node.relists.csv
 """
 

@@ -11,7 +11,7 @@ from app.errors import SettingsError
 SECOND = 1_000_000_000
 SLOWEST, FASTEST = 0.1, 20.0
 """Limits of a simulated node's speed: beyond, gRPC's own milliseconds look like a slow runtime."""
-EXPORTS = ("perfetto", "chrome", "csv", "jsonl")
+EXPORTS = ("perfetto", "chrome", "csv", "jsonl", "html")
 _UNITS = {"ms": SECOND // 1000, "s": SECOND, "m": 60 * SECOND, "h": 3600 * SECOND}
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h)", re.ASCII)
 
@@ -317,7 +317,7 @@ SETTINGS: tuple[Setting, ...] = (
         "export",
         "perfetto: a trace for Perfetto's page; chrome: a JSON trace, also for chrome://tracing; "
         "csv: lifecycle events and their latencies, and beside it the relists; jsonl: the records "
-        "as they are",
+        "as they are; html: one page that opens without a server",
         ("export",),
         "FORMAT",
         parse_export,

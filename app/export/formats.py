@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from app.export import chrome, jsonl, perfetto, tables
+from app.export import chrome, jsonl, page, perfetto, tables
 from app.export.source import Source
 
 Make = Callable[[Source], Iterator[bytes]]
@@ -24,6 +24,7 @@ FORMATS: Final[dict[str, Format]] = {
     "csv": Format(
         "text/csv; charset=utf-8", "csv", {"": tables.lifecycle, "relists": tables.relists}
     ),
+    "html": Format("text/html; charset=utf-8", "html", {"": page.page}),
     "jsonl": Format("application/jsonl", "jsonl", {"": jsonl.lines}),
     "perfetto": Format("application/octet-stream", "pftrace", {"": perfetto.trace}),
 }

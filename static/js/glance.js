@@ -83,7 +83,8 @@ export class Glance {
     meaning.hidden = !condition.meaning && !condition.action;
     setChildren(meaning, `${condition.meaning}|${condition.action?.text}`, () => [
       condition.meaning, condition.action ? " " : "",
-      condition.action ? h("a", { href: condition.action.href }, condition.action.text) : "",
+      // A page that stands alone has nowhere to lead to.
+      condition.action && byId("main").dataset.alone === undefined ? h("a", { href: condition.action.href }, condition.action.text) : "",
     ]);
     const counts = countsLine(store, now, !ABOUT_STREAM.has(condition.id));
     setChildren(byId("counts"), flat(counts), () => parts(counts));

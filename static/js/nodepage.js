@@ -24,13 +24,13 @@
  * @typedef {{
  *   source: (page: NodePage) => Source, clock?: Clock, capacity?: number, steady?: number,
  *   range?: () => [number, number],
- *   address?: {read: (search: string) => string, write: (query: string) => string},
+ *   address?: {read: (search: string) => string, write: (query: string) => string, put?: (text: string) => void},
  *   keys?: (page: NodePage) => import("./keys.js").Key[]
  * }} Options
  *   `capacity`: records kept. `steady`: lanes keep their order for so long (ns of the session), and
  *   then depend on nothing but the time that is shown. `range`: from when to when the minimap goes.
  *   `address`: turns the query of the address into the one for what the page shows, and back; both
- *   without the question mark.
+ *   without the question mark; `put` writes the text elsewhere than into the query.
  *   `keys`: more keys; one that the page has too is taken over.
  */
 import { readAddress, writeAddress } from "./address.js";
@@ -319,8 +319,10 @@ export class NodePage {
         view: this.shownView, filter: this.lineup.filter, group: this.lineup.group, rows: this.timeline.density, span: this.view.span,
         end: this.view.end, selected: this.selected, off: [...this.off], zone: this.utc ? "utc" : "local",
       });
-      const text = this.options.address ? this.options.address.write(query.slice(1)) : query.slice(1);
-      history.replaceState(history.state, "", `${location.pathname}${text ? `?${text}` : ""}`);
+      const { address } = this.options;
+      const text = address ? address.write(query.slice(1)) : query.slice(1);
+      if (address?.put) address.put(text);
+      else history.replaceState(history.state, "", `${location.pathname}${text ? `?${text}` : ""}`);
     }, 150);
   }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 from pathlib import Path
 
@@ -130,7 +131,16 @@ def test_an_export_can_be_redacted(tmp_path: Path) -> None:
     for name, format_ in FORMATS.items():
         source = Redacted(open_source(path), redactor())
         for make in format_.files.values():
-            assert leaked(names, b"".join(make(source))) == [], name
+            made = b"".join(make(source))
+            # A page's style sheets have words of their own; its records are packed.
+            assert leaked(names, unpacked(made) if name == "html" else made) == [], name
+
+
+def unpacked(page: bytes) -> bytes:
+    """An exported page's records, and its title."""
+    data = page.partition(b'id="data">')[2].partition(b"</script>")[0]
+    title = page.partition(b"<title>")[2].partition(b"</title>")[0]
+    return gzip.decompress(base64.b64decode(data)) + title
 
 
 def test_what_cannot_be_understood_is_left_out_and_counted(tmp_path: Path) -> None:
