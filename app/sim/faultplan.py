@@ -20,6 +20,7 @@ import msgspec
 from app.sim.agenda import Agenda, Appointment
 from app.sim.availability import Availability
 from app.sim.chance import generator
+from app.sim.faultnames import about, named
 from app.sim.faults import EventFault, Family, Fault, PodFault, RuntimeFreezes, RuntimeRestarts
 from app.sim.objects import RuntimeEvent
 from app.sim.units import Ns
@@ -52,11 +53,14 @@ class AtWork(msgspec.Struct, frozen=True, kw_only=True):
 
     ``number`` is its own within the plan, counted from 1 in order of beginning: what ``lift``
     takes. ``until_t``: when it ends by itself; None when it does not. ``hits``: events, calls or
-    streams that it has changed so far. ``pressed``: begun by hand, not by the scenario.
+    streams that it has changed so far. ``pressed``: begun by hand, not by the scenario. ``text``:
+    its name, as on its button. ``about``: the pods it is about; empty for all, or none.
     """
 
     number: int
     kind: str
+    text: str
+    about: str
     since_t: int
     until_t: int | None
     hits: int
@@ -85,13 +89,16 @@ class ActiveFault(Generic[F]):
     def at_work(self) -> AtWork:
         """What is to be told of it."""
         fault = self.fault
+        words = named(fault)
         return AtWork(
             number=self.number,
             kind=fault.kind,
+            text=words.text,
+            about=about(fault),
             since_t=self.began_t,
             until_t=None if fault.lasts is None else self.began_t + int(fault.lasts),
             hits=self.hits,
-            imitates=fault.imitates,
+            imitates=words.imitates,
             pressed=self.pressed,
         )
 
@@ -104,10 +111,11 @@ class ActiveFault(Generic[F]):
 
 def in_words(active: ActiveFault[Any]) -> tuple[Literal["info", "warning"], str]:
     """What to tell of a fault that has just begun or ended, and how loudly."""
-    fault = active.fault
+    words, pods = named(active.fault), about(active.fault)
+    text = f"{words.text} ({pods})" if pods else words.text
     if active.ended_t is None:
-        return "warning", f"Fault begins: {fault.kind}. It imitates: {fault.imitates}"
-    return "info", f"Fault is over: {fault.kind}."
+        return "warning", f"Fault begins: {text}. It imitates: {words.imitates}"
+    return "info", f"Fault is over: {text}."
 
 
 class FaultPlan:

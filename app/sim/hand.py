@@ -133,14 +133,14 @@ class Hand:
         return tuple(sorted({f"{pod.namespace}/{pod.name}" for pod in self._pods()}))
 
     def _told(self, one: AtWork) -> Pressed:
-        button, target = self._by_number.get(one.number, (None, ""))
+        button, target = self._by_number.get(one.number, (None, one.about))
         return Pressed(
             name=button.name if button else "",
-            text=button.text if button else one.kind,
+            text=one.text,
             target=target,
             since_t=one.since_t,
             until_t=one.until_t,
-            imitates=button.imitates if button else one.imitates,
+            imitates=one.imitates,
             number=one.number,
         )
 

@@ -159,11 +159,16 @@ function headWords(words, squares, em) {
   });
 }
 
+/** A stream that is opened and ends again within this brought no hints in between (ns). */
+const BLINK = 250e6;
+
 /** @param {Scene} scene @param {Item[][]} rows @param {Item[][]} lanes @param {(t: number) => number} px */
 function stream(scene, rows, lanes, px) {
   const { store, from, to, heads, off, em } = scene;
   const top = heads.ruler + heads.global;
   const y = top + heads.stream - 4;
+  /** @type {{from: number, to: number}[]} */
+  const outages = [];
   for (const stretch of store.stretches) {
     const end = stretch.to;
     if (stretch.from > to || (end !== null && end < from)) continue;
@@ -176,11 +181,16 @@ function stream(scene, rows, lanes, px) {
     else if (look === "alone") rows[LAYER.run].push({ k: "alone", ...item });
     else {
       rows[LAYER.run].push({ k: "down", ...item });
-      const room = (end === null ? px(scene.now) : x2) - x;
-      if (room > 96 * em) rows[LAYER.chain].push({ k: "text", x: x + room / 2 - 44 * em, y: top + 8 * em, text: `no hints for ${age((end ?? scene.now) - stretch.from)}`, c: "text2" });
+      const before = outages[outages.length - 1];
+      if (before && stretch.from - before.to < BLINK) before.to = end ?? scene.now;
+      else outages.push({ from: stretch.from, to: end ?? scene.now });
       for (const t of stretch.tries) if (t >= from && t <= to) rows[LAYER.found].push({ k: "try", x: px(t), y, s: 7 * em, seq: stretch.seq });
       if (!off.has("down")) lanes[LAYER.tint].push({ k: "tint", x, x2, y: 0, h: Infinity });
     }
+  }
+  for (const outage of outages) {
+    const [x, room] = [px(outage.from), px(outage.to) - px(outage.from)];
+    if (room > 96 * em) rows[LAYER.chain].push({ k: "text", x: x + room / 2 - 44 * em, y: top + 8 * em, text: `no hints for ${age(outage.to - outage.from)}`, c: "text2" });
   }
   let last = -Infinity;
   for (let i = lowerBound(store.ticks, from); i < store.ticks.length; i += 1) {

@@ -24,11 +24,11 @@ import { isOpening } from "./stretch.js";
 export const CAPACITY = 40_000;
 
 /** How a simulated node tells of faults (app/sim/faultplan.py, hand.py). */
-const NOTE = /^(?:Fault begins: ([a-z-]+)\.|Fault is over: ([a-z-]+)\.|Pressed: (.+?)\. It imitates: )/;
+const NOTE = /^(?:Fault begins: (.+?)\. It imitates: |Fault is over: (.+)\.$|Pressed: (.+?)\. It imitates: )/;
 
-/** @param {string} kind */
-function words(kind) {
-  return kind.replaceAll("-", " ");
+/** Its name; older journals have its kind instead (`lists-slow`). @param {string} name */
+function words(name) {
+  return /^[a-z]+(-[a-z]+)+$/.test(name) ? name.replaceAll("-", " ") : name;
 }
 
 /** @typedef {{name: string, from: number, to: number|null, seq: number}} FaultSpan `to` null: still at work */

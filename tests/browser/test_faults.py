@@ -192,8 +192,8 @@ def test_a_storm_is_seen_and_a_stalled_sync_loop_leaves_the_dead_alone(
     desk.heal()
     expect(page.locator("#faults-working")).to_be_hidden(timeout=WAIT_MS)
     told = desk.notes()
-    assert any(one.startswith("Fault begins: termination-storm") for one in told)
-    assert "Fault is over: sync-loop-stalls." in told
+    assert any(one.startswith("Fault begins: Termination storm") for one in told)
+    assert "Fault is over: Stall the sync loop." in told
 
 
 def test_short_lives_come_and_go(page: Page, desk: Desk) -> None:
@@ -240,12 +240,12 @@ def test_time_that_is_left_runs_down_and_the_fault_is_over_by_itself(
     page.locator("#show-table").click()
     page.locator("#all-records").check()
     desk.press("delay-stream", lasts="6s")
-    note = page.locator("#rows-body tr", has_text="Fault begins: stream-delayed")
+    note = page.locator("#rows-body tr", has_text="Fault begins: Delay events")
     expect(note).to_have_count(1, timeout=WAIT_MS)
     left = page.locator("#faults-list .left")
     expect(left).to_have_text(re.compile(r"^[1-3]\ss$"), timeout=WAIT_MS)
     expect(page.locator("#faults-working")).to_be_hidden(timeout=WAIT_MS)
-    assert "Fault is over: stream-delayed." in desk.notes()
+    assert "Fault is over: Delay events." in desk.notes()
 
 
 def test_all_of_it_by_keyboard(page: Page, desk: Desk) -> None:

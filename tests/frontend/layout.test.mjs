@@ -134,6 +134,19 @@ test("faults have a row: from when to when, named where there is room", () => {
   assert.deepEqual(drawn.filter((item) => item.k === "text" && item.y > 80).map((item) => item.text), ["lists slow", "Out of memory (shop/web)"]);
 });
 
+test("an outage with a try that held for a moment is one, and says how long it was", () => {
+  const play = new Play();
+  const stream = (/** @type {number} */ ms, /** @type {string} */ phase) => play.rec("stream", ms, { state: phase, meaning: "", code: phase === "connected" ? null : "eof" });
+  stream(0, "connected");
+  stream(1000, "waiting");
+  stream(4600, "connected");
+  stream(4610, "waiting");
+  stream(11_000, "connected");
+  const store = stored(play);
+  const drawn = layout({ store, rows: [], from: 0, to: 12 * S, scale: 100 / S, off: new Set(), chain: null, now: 12 * S, label: 0, heads: HEADS, em: 1, quietFrom: 0, height: 400 }).rows.flat();
+  assert.deepEqual(drawn.filter((item) => item.k === "text" && item.text?.startsWith("no hints")).map((item) => item.text?.replaceAll("\u00a0", " ")), ["no hints for 10 s"]);
+});
+
 test("the session's first try to connect is neither up nor down", () => {
   const play = new Play();
   play.rec("stream", 100, { state: "connecting", meaning: "" });

@@ -324,7 +324,7 @@ test("the notes of a simulated node tell when which fault was at work", () => {
   const play = new Play();
   const note = (/** @type {number} */ ms, /** @type {string} */ text) => play.rec("note", ms, { level: "info", text });
   note(10, "Fault begins: lists-slow. It imitates: A runtime on a slow disk.");
-  note(20, "Fault begins: stream-ends. It imitates: A torn cable.");
+  note(20, "Fault begins: Break the stream (shop/web-1). It imitates: A torn cable.");
   note(30, "Pressed: Kill a container (shop/web-1). It imitates: A crash.");
   note(40, "Fault begins: lists-slow. It imitates: A runtime on a slow disk.");
   note(50, "Fault is over: lists-slow.");
@@ -332,7 +332,7 @@ test("the notes of a simulated node tell when which fault was at work", () => {
   note(70, "An ordinary note: Fault begins: not-at-all.");
   const { faults } = stored(play);
   assert.deepEqual(faults.map((one) => [one.name, one.from / MS, one.to === null ? null : one.to / MS]), [
-    ["lists slow", 10, 50], ["stream ends", 20, null], ["Kill a container (shop/web-1)", 30, 30], ["lists slow", 40, null],
+    ["lists slow", 10, 50], ["Break the stream (shop/web-1)", 20, null], ["Kill a container (shop/web-1)", 30, 30], ["lists slow", 40, null],
   ]);
 });
 

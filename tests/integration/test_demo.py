@@ -222,8 +222,8 @@ def test_a_scenario_is_played_over_grpc_with_its_faults(tmp_path: Path) -> None:
         assert died["unlucky"] == ["global"]  # no event ever told of it
         assert 255 in codes
         faults = [text for text in notes if text.startswith("Fault")]
-        assert faults[0].startswith("Fault begins: runtime-restarts. It imitates: systemctl")
-        assert faults[1:] == ["Fault is over: runtime-restarts."]
+        assert faults[0].startswith("Fault begins: Restart the runtime. It imitates: systemctl")
+        assert faults[1:] == ["Fault is over: Restart the runtime."]
 
 
 def test_the_title_names_the_scenario_that_comes_with_plegscope() -> None:

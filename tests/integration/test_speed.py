@@ -117,12 +117,12 @@ def test_a_scenario_ends_at_its_time(node: Node) -> None:
 
 def test_a_fault_lasts_its_time_and_a_frozen_call_is_as_old_as_it_looks(node: Node) -> None:
     node.client.post("/api/v1/faults/heal")
-    before = len(node.notes("Fault is over: runtime-freezes"))
+    before = len(node.notes("Fault is over: Freeze the runtime"))
     order = {"name": "freeze-runtime", "for": "40s"}
     assert node.client.post("/api/v1/faults", json=order).status_code == 200
-    began = node.notes("Fault begins: runtime-freezes")[-1]
-    node.until(lambda: len(node.notes("Fault is over: runtime-freezes")) > before)
-    ended = node.notes("Fault is over: runtime-freezes")[-1]
+    began = node.notes("Fault begins: Freeze the runtime")[-1]
+    node.until(lambda: len(node.notes("Fault is over: Freeze the runtime")) > before)
+    ended = node.notes("Fault is over: Freeze the runtime")[-1]
     assert 40 * S <= ended - began < 44 * S
     hung = node.until(
         lambda: [

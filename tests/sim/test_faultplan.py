@@ -189,10 +189,10 @@ def test_a_fault_is_told_with_what_it_imitates_and_when_it_is_over() -> None:
     active = plan.begin(RuntimeFreezes(at=Ns(0)))
     assert in_words(active) == (
         "warning",
-        f"Fault begins: runtime-freezes. It imitates: {RuntimeFreezes.imitates}",
+        f"Fault begins: Freeze the runtime. It imitates: {RuntimeFreezes.imitates}",
     )
     plan.end(active)
-    assert in_words(active) == ("info", "Fault is over: runtime-freezes.")
+    assert in_words(active) == ("info", "Fault is over: Freeze the runtime.")
 
 
 # ------------------------------------------------------------------------------ pressed by hand

@@ -67,7 +67,7 @@ def test_the_timeline_is_told_of_faults_by_the_plan_and_of_the_rest_by_the_hand(
     assert node.told == []
     notes = [one.text for one in node.of(Note)]
     assert notes
-    assert notes[-1].startswith("Fault begins: runtime-freezes. It imitates: A runtime under SIG")
+    assert notes[-1].startswith("Fault begins: Freeze the runtime. It imitates: A runtime under S")
     pressed = node.hand.press("oom-kill", WEB)
     assert (pressed.number, pressed.until_t) == (None, None)
     assert node.told == [
@@ -91,7 +91,7 @@ def test_healing_ends_everything_the_scenarios_own_faults_too(node: Node) -> Non
     node.plan.begin(ListsHang(at=Ns(0)))
     node.hand.press("delay-stream")
     own, pressed = node.hand.at_work()
-    assert (own.name, own.text, own.until_t, own.number) == ("", "lists-hang", None, 1)
+    assert (own.name, own.text, own.until_t, own.number) == ("", "Hanging lists", None, 1)
     assert pressed.name == "delay-stream"
     assert node.hand.heal() == 2
     assert node.hand.at_work() == ()

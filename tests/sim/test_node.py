@@ -421,8 +421,8 @@ async def test_a_restart_takes_the_server_away_and_brings_it_back(path: Path) ->
         # It died while nobody was there to see how.
         assert ended(run, pod.uid) == [(255, "Unknown")]
     assert notes == [
-        ("warning", f"Fault begins: runtime-restarts. It imitates: {restart.imitates}"),
-        ("info", "Fault is over: runtime-restarts."),
+        ("warning", f"Fault begins: Restart the runtime. It imitates: {restart.imitates}"),
+        ("info", "Fault is over: Restart the runtime."),
     ]
 
 
@@ -499,10 +499,10 @@ async def test_at_the_end_of_its_time_faults_are_over_and_the_node_runs_on(path:
         assert run.node.plan.quiet
     assert notes == [
         (2, "info", "A test. It."),
-        (62, "warning", " events-lost. It imitates"),
-        (102, "warning", " stream-silent. It imitates"),
-        (112, "info", " stream-silent."),
-        (602, "info", " events-lost."),
+        (62, "warning", " Lose events. It imitates"),
+        (102, "warning", " Silence the stream. It imitates"),
+        (112, "info", " Silence the stream."),
+        (602, "info", " Lose events."),
         (602, "info", "The scenario test has been played to its end (10 min)"),
     ]
 

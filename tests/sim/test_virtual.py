@@ -270,8 +270,8 @@ def test_faults_and_the_end_are_told_in_notes() -> None:
     records, summary = play(calm(fault), 5)
     notes = [(one.t, one.level, one.text) for one in records if isinstance(one, Note)]
     assert notes == [
-        (seconds(2), "warning", f"Fault begins: lists-hang. It imitates: {ListsHang.imitates}"),
-        (seconds(3), "info", "Fault is over: lists-hang."),
+        (seconds(2), "warning", f"Fault begins: Hanging lists. It imitates: {ListsHang.imitates}"),
+        (seconds(3), "info", "Fault is over: Hanging lists."),
         (seconds(5), "info", HELD),
     ]
     assert [one.kind for one in summary.faults] == ["lists-hang"]

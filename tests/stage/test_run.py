@@ -55,7 +55,7 @@ def test_a_press_forks_history_and_leaves_the_past_alone() -> None:
     before = [one for one in parent.records if one.t < at]
     assert list(child.records[: len(before)]) == before
     assert child.records != parent.records
-    assert any("stream-ends" in text for t, text in notes(child) if t == at)
+    assert any("Break the stream" in text for t, text in notes(child) if t == at)
     down = [one.t for one in child.records if isinstance(one, StreamChanged) and one.t >= at]
     assert down
 
