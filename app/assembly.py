@@ -1,6 +1,7 @@
 """Puts a session together: the only place that knows all rooms."""
 
 import asyncio
+import os
 import random
 import secrets
 import signal
@@ -27,12 +28,14 @@ from app.engine.inputs import Input, RuntimeProbed
 from app.engine.profiles import PROFILES
 from app.engine.records import Note
 from app.engine.settings import EngineSettings
-from app.errors import RuntimeUnusable, SettingsError
+from app.errors import RecordingError, RuntimeUnusable, SettingsError
 from app.journal.journal import Journal
 from app.jsonl import JsonlWriter
 from app.recording import live
 from app.recording.recorder import Recorder
+from app.recording.target import state_folder
 from app.replay import replay
+from app.replaying.library import Library
 from app.resources import check_generated
 from app.session import Session, Subject
 from app.settings import SECOND, Settings
@@ -155,6 +158,16 @@ def _link(stage: Stage, scenario: Scenario, settings: Settings, seed: int) -> st
         return ""
     pairs = [("scenario", scenario.name), ("seed", str(seed)), ("profile", settings.profile)]
     return stage.spec([*pairs, ("runtime", settings.runtime_like)]).query()
+
+
+def _library(command: str, supervisor: Supervisor) -> Library | None:
+    """What the flight recorder has of this command; None: there is no place where it would be."""
+    try:
+        folder = state_folder(os.environ)
+    except RecordingError:
+        # The recorder has told so.
+        return None
+    return Library(folder, command=command, stopped=supervisor.stop.is_set)
 
 
 class Parts:
@@ -299,9 +312,18 @@ class Parts:
 
     def _serve(self, session: Session, first: Probe, hand: Hand | None) -> None:
         supervisor = self._supervisor
+        library = _library("demo" if self._simulated else "watch", supervisor)
         dashboard = Dashboard(
-            self._settings, session, self.journal, desk=hand, stage=self.stage, plays=self.plays
+            self._settings,
+            session,
+            self.journal,
+            desk=hand,
+            stage=self.stage,
+            plays=self.plays,
+            library=library,
         )
+        if library is not None:
+            supervisor.add("recordings", library.run)
         supervisor.add("hub", dashboard.run_hub)
         supervisor.add("web server", lambda: dashboard.run_server(supervisor.stop))
         announce(_greeting(session, first, dashboard.address))

@@ -52,6 +52,16 @@ class Library:
         self.take: Callable[[Record], None] = _nobody
         self.finish: Callable[[], None] = _nothing
 
+    @property
+    def was_given(self) -> bool:
+        """Whether plegscope was started with something to play."""
+        return bool(self._given)
+
+    @property
+    def open(self) -> tuple[Show, ...]:
+        """What is open now."""
+        return tuple(self._shows.values())
+
     async def open_given(self) -> Show:
         """Open what was given; from then on ``take`` gets the first node's records as they are
         read, and ``finish`` is called at their end.
@@ -88,6 +98,14 @@ class Library:
         """The film to be read on: of what was used last."""
         shows = reversed(self._shows.values())
         return next((film for show in shows for film in show.films if not film.whole), None)
+
+    async def paths(self, files: Sequence[str]) -> Sequence[Path]:
+        """The files of a recording.
+
+        Raises:
+            RecordingUnknown: it is not in reach.
+        """
+        return await asyncio.to_thread(self._listing.paths, tuple(files))
 
     async def listing(self) -> RecordingList:
         """What can be opened."""

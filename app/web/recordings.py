@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import HTMLResponse
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from app.engine.profiles import PROFILES
 from app.errors import RecordingError, RecordingUnknown
@@ -48,6 +48,11 @@ Node = Annotated[int, Query(ge=0, lt=MOST_FILES, description="Which node, counte
 
 class LibraryLike(Protocol):
     """The recordings in reach. A refusal is a ``RecordingError`` with a sentence for people."""
+
+    @property
+    def was_given(self) -> bool:
+        """Whether plegscope was started with something to play."""
+        ...
 
     async def listing(self) -> RecordingList:
         """What can be opened."""
@@ -217,7 +222,7 @@ def api(library: LibraryLike) -> Part:
 def pages(library: LibraryLike, rendered: Renders, *, home: bool) -> Part:
     """The page that plays a recording, and the list.
 
-    ``home``: plegscope was started to play, so ``/`` plays what was given.
+    ``home``: plegscope was started to play, so ``/`` plays what was given, or leads to the list.
     """
     routes = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 
@@ -251,8 +256,17 @@ def pages(library: LibraryLike, rendered: Renders, *, home: bool) -> Part:
         )
 
     routes.add_api_route("/replay", play, methods=["GET"])
+
+    async def front(
+        file: Files = [],  # noqa: B006
+        node: Node = 0,
+    ) -> Response:
+        if file or library.was_given:
+            return await play(file, node)
+        return RedirectResponse("/recordings", 303)
+
     if home:
-        routes.add_api_route("/", play, methods=["GET"])
+        routes.add_api_route("/", front, methods=["GET"])
 
     @routes.get("/recordings")
     async def listing(hx_request: Annotated[str, Header()] = "") -> HTMLResponse:

@@ -1,0 +1,321 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Axis } from "../../static/js/axis.js";
+import { filmPageQuery, readFilmPlace, sourceQuery, writeFilmLink } from "../../static/js/film-link.js";
+import { columnsOf } from "../../static/js/overview.js";
+import { Player } from "../../static/js/player.js";
+import { endWords, loopWith } from "../../static/js/replay-bar.js";
+import { parseMoment, readPlace } from "../../static/js/run-link.js";
+import { Store } from "../../static/js/store.js";
+import { MOST_PIECES, Tape } from "../../static/js/tape.js";
+import { S } from "./kit.mjs";
+
+const ENGINE = { t: 0, running: null, stream: { state: "off", since_t: 0, meaning: "", attempt: 0, code: null }, queue: { length: 0 } };
+const PER = 10;
+
+/** A recording of so many records, one each 100 ms, in pieces of ten. @param {number} count @param {object} [more] */
+function film(count, more = {}) {
+  /** @type {any[]} */
+  const records = Array.from({ length: count }, (_, i) => ({
+    kind: i % 7 === 3 ? "relist_finished" : "note", seq: i + 1, t: i * 0.1 * S, wall: i * 0.1 * S, uid: i % 5 === 0 ? "a" : "b", scope: "global", relist: i,
+  }));
+  const state = (/** @type {number} */ queued) => ({ session: "digest", wall: 1000 * S, last_seq: 0, faults: [], runtime: null, oldest_call: null, engine: { ...ENGINE, queue: { length: queued } } });
+  /** @type {[number, number][]} */
+  const pieces = [];
+  for (let first = 1; first <= count; first += PER) pieces.push([first, records[first - 1].t]);
+  const told = /** @type {any} */ ({
+    name: "a.mcap", digest: "d", title: "A", node: 0, origin: 1000 * S, records: count, end_t: records[count - 1].t, whole: true, read: 1, warnings: [],
+    state: state(0), pieces, idle: [], incidents: [], incidents_total: 0, overview: { width: S, records: [], early: [], late: [], trouble: [] }, ...more,
+  });
+  /** @type {number[]} */
+  const asked = [];
+  let slow = false;
+  /** @type {(() => void)[]} */
+  const held = [];
+  const server = {
+    told: async () => told,
+    piece: async (/** @type {number} */ number) => {
+      asked.push(number);
+      if (slow) await new Promise((resolve) => { held.push(() => resolve(null)); });
+      const first = number * PER + 1;
+      return /** @type {any} */ ({
+        number, first, state: state(first - 1), records: records.slice(first - 1, first - 1 + PER),
+        // The queue is as long as there were records.
+        changes: records.slice(first - 1, first - 1 + PER).map((rec) => [rec.seq, { queue: { length: rec.seq } }]),
+        pods: [{ uid: "a", name: "a", namespace: "n", seen_t: 0, gone_t: null, last_t: 0, running: 1, containers: [], ips: [], error: "", syncing: false }],
+      });
+    },
+    find: async (/** @type {string} */ what, /** @type {number} */ seq, /** @type {boolean} */ back, /** @type {string} */ uid) => {
+      const wanted = (/** @type {any} */ rec) => (what === "pod" ? rec.uid === uid : rec.kind === "relist_finished");
+      const found = back ? records.findLast((rec) => rec.seq < seq && wanted(rec)) : records.find((rec) => rec.seq > seq && wanted(rec));
+      return found?.seq ?? null;
+    },
+  };
+  return { records, told, server, asked, held, hold: (/** @type {boolean} */ on) => { slow = on; } };
+}
+
+/** @param {ReturnType<typeof film>} made @param {object} [options] @param {number} [span] */
+async function loaded(made, options = {}, span = S) {
+  let now = 0;
+  const store = new Store(1e6);
+  const tape = new Tape(made.server, made.told, () => span);
+  const player = new Player({ load: async () => tape, mono: () => now, ...options });
+  player.attach({ take: (message) => store.apply(message) });
+  await player.load();
+  return { player, store, tape, pass: (/** @type {number} */ ms) => { now += ms; player.frame(); } };
+}
+
+/** What was asked for is here. */
+const arrive = () => new Promise((resolve) => { setTimeout(resolve); });
+
+test("a moment takes only the pieces around it", async () => {
+  const made = film(500);
+  const { player, store } = await loaded(made, { t: 30 * S });
+  assert.equal(player.seq, 301);
+  assert.ok(made.asked.length <= 3, String(made.asked));
+  assert.equal(store.records.at(-1)?.seq, 301);
+  assert.ok(store.truncated);
+  assert.equal(store.state?.engine.queue.length, 301);
+  assert.equal(store.state?.wall, 1030 * S);
+});
+
+test("wherever the cursor goes, the page knows what had happened, and nothing more", async () => {
+  const made = film(400);
+  const { player, store } = await loaded(made);
+  for (const t of [35, 2, 39, 3.05, 0, 20, 20.1, 19.9, 39.9]) {
+    player.seek(t * S);
+    await arrive();
+    const happened = made.records.filter((rec) => rec.t <= t * S).length;
+    assert.equal(player.seq, happened, String(t));
+    assert.equal(store.lastSeq, happened);
+    const seqs = store.records.map((rec) => rec.seq);
+    assert.equal(seqs.at(-1), happened);
+    // Without a hole from the first that is known.
+    assert.deepEqual(seqs, Array.from({ length: seqs.length }, (_, i) => seqs[0] + i));
+    assert.equal(store.state?.engine.queue.length, happened);
+    assert.deepEqual(store.gaps, []);
+  }
+});
+
+test("steps go over the edges of pieces, both ways", async () => {
+  const made = film(60);
+  const { player, store } = await loaded(made);
+  player.seekTo(0);
+  for (let seq = 1; seq <= 60; seq += 1) {
+    player.step(1);
+    await arrive();
+    assert.deepEqual([player.seq, player.t], [seq, made.records[seq - 1].t]);
+  }
+  for (let seq = 59; seq >= 1; seq -= 1) {
+    player.step(-1);
+    await arrive();
+    assert.equal(player.seq, seq);
+    assert.equal(store.records.at(-1)?.seq, seq);
+  }
+});
+
+test("steps in quick succession add up while pieces are on their way", async () => {
+  const made = film(100);
+  const { player } = await loaded(made);
+  player.seekTo(50);
+  await arrive();
+  made.hold(true);
+  player.seekTo(80);
+  for (let i = 0; i < 5; i += 1) player.step(1);
+  made.held.forEach((go) => go());
+  await arrive();
+  assert.equal(player.seq, 85);
+});
+
+test("the last wish counts, however pieces come", async () => {
+  const made = film(400);
+  const { player } = await loaded(made);
+  made.hold(true);
+  player.seek(30 * S);
+  player.seek(10 * S);
+  made.hold(false);
+  player.seek(20 * S);
+  await arrive();
+  made.held.forEach((go) => go());
+  await arrive();
+  assert.equal(player.t, 20 * S);
+});
+
+test("relists and events of a pod are found beyond what is here", async () => {
+  const made = film(300);
+  const { player } = await loaded(made);
+  player.seekTo(1);
+  await arrive();
+  assert.equal(await player.stepRelist(1), true);
+  await arrive();
+  assert.equal(player.seq, 4);
+  player.toEnd();
+  await arrive();
+  assert.equal(await player.stepRelist(1), false);
+  assert.equal(await player.stepPod("a", -1), true);
+  await arrive();
+  assert.equal(player.seq, 296);
+});
+
+test("what is kept does not grow with the recording", async () => {
+  const made = film(20 * MOST_PIECES * PER);
+  const { player, tape } = await loaded(made, {}, 5 * S);
+  for (let t = 0; t < made.told.end_t; t += 13 * S) {
+    player.seek(t);
+    await arrive();
+    assert.ok(tape.here.size <= MOST_PIECES);
+  }
+});
+
+test("playing fetches what comes next before it comes", async () => {
+  const made = film(300);
+  const { player, pass } = await loaded(made);
+  player.play({ rate: 5 });
+  for (let i = 0; i < 40; i += 1) {
+    pass(100);
+    await arrive();
+    assert.equal(player.wanted, null, String(i));
+  }
+  assert.ok(player.t > 15 * S);
+});
+
+test("time waits for a piece that does not come, and a refusal is told", async () => {
+  const made = film(300);
+  const { player, pass } = await loaded(made);
+  made.hold(true);
+  player.play({ rate: 100 });
+  pass(250);
+  const { t } = player;
+  for (let i = 0; i < 20; i += 1) pass(100);
+  assert.equal(player.t, t);
+  made.held.forEach((go) => go());
+  made.hold(false);
+  await arrive();
+  assert.ok(player.t > t);
+  const refusing = film(300);
+  const second = await loaded(refusing);
+  refusing.server.piece = async () => { throw new Error("Gone. Load the page again."); };
+  second.player.seek(29 * S);
+  await arrive();
+  assert.equal(second.player.trouble, "Gone. Load the page again.");
+});
+
+test("a loop is played again and again", async () => {
+  const { player, pass } = await loaded(film(300));
+  player.loop = [2 * S, 3 * S];
+  player.seek(2.9 * S);
+  await arrive();
+  player.play();
+  pass(90);
+  assert.ok(player.t > 2.95 * S);
+  pass(90);
+  await arrive();
+  assert.equal(player.t, 2 * S);
+  assert.ok(player.playing);
+});
+
+test("idle stretches are played over, and said so", async () => {
+  const made = film(300, { idle: [[5 * S, 25 * S]] });
+  const { player, pass } = await loaded(made);
+  /** @type {number[][]} */
+  const over = [];
+  player.onSkip.push((from, to) => over.push([Math.round(from / S), Math.round(to / S)]));
+  player.seek(6.95 * S);
+  await arrive();
+  player.play();
+  pass(100);
+  await arrive();
+  assert.deepEqual(over, [[7, 23]]);
+  assert.equal(player.t, 23 * S);
+});
+
+test("the table of pieces grows while the recording is read", async () => {
+  const made = film(100);
+  const all = made.told.pieces;
+  made.told.pieces = all.slice(0, 3);
+  const tape = new Tape(made.server, made.told);
+  assert.equal(tape.table.length, 3);
+  tape.update({ ...made.told, pieces: all.slice(3) }, 3);
+  assert.deepEqual(tape.table, all);
+  // Asked twice: nothing is there twice.
+  tape.update({ ...made.told, pieces: all.slice(3) }, 3);
+  assert.deepEqual(tape.table, all);
+});
+
+test("nothing but an idle stretch is shortened, and every place is a time", () => {
+  const axis = new Axis([[10 * S, 1000 * S], [1010 * S, 1012 * S], [1020 * S, 90_000 * S]], 90_010 * S);
+  assert.equal(axis.breaks.length, 2);
+  assert.equal(axis.place(10 * S), 10 * S);
+  assert.equal(axis.place(1000 * S), 14 * S);
+  for (const t of [0, 3, 10, 500, 1000, 1005, 1011, 1015, 50_000, 90_000, 90_005, 90_010]) {
+    assert.ok(Math.abs(axis.time(axis.place(t * S)) - t * S) < 1000, String(t));
+  }
+  let last = -1;
+  for (let t = 0; t <= 90_010; t += 7) {
+    const place = axis.place(t * S);
+    assert.ok(place > last);
+    last = place;
+  }
+  const plain = new Axis([], 0);
+  assert.deepEqual([plain.place(5), plain.time(5), plain.length], [0, 0, 0]);
+});
+
+test("a link of a recording says all of it and is read again", () => {
+  const place = { t: 65.25 * S, seq: 12, selected: 9, loop: /** @type {[number, number]} */ ([60 * S, 70 * S]), rate: 5, digest: "0123456789abcdef" };
+  const link = writeFilmLink("file=a+b.mcap&node=1", place, "filter=cart&select=4");
+  assert.equal(link, "file=a+b.mcap&node=1&digest=0123456789abcdef&t=65.25s&at=12&sel=9&loop=60s..70s&rate=5&filter=cart");
+  assert.deepEqual(readFilmPlace(link), place);
+  assert.equal(sourceQuery(link), "file=a+b.mcap&node=1");
+  assert.equal(filmPageQuery(link), "?filter=cart&select=9");
+});
+
+test("a link that says what cannot be says nothing", () => {
+  const none = { t: null, seq: null, selected: null, loop: null, rate: 1, digest: "" };
+  for (const query of ["", "t=x&at=-1&sel=1.5&loop=5s&rate=1e9&digest=zz", "loop=9s..2s&rate=nan", "t=99999999h", "loop=..&rate=0"]) {
+    assert.deepEqual(readFilmPlace(query), none, query);
+  }
+});
+
+test("times in links are ns or words", () => {
+  assert.equal(readPlace("t=65s").t, 65 * S);
+  assert.equal(readPlace("t=1m05.5s").t, 65.5 * S);
+  assert.equal(readPlace("t=1:05").t, 65 * S);
+  assert.equal(readPlace("t=65").t, 65);
+  assert.equal(readPlace("t=9h").t, null);
+  assert.equal(readPlace("t=soon").t, null);
+});
+
+test("a moment is a time, so much on or back, or a time of day", () => {
+  const wall = Date.UTC(2026, 10, 29, 14, 30, 0) * 1e6;
+  const here = { t: 100 * S, wall, utc: true };
+  for (const [text, seconds] of /** @type {[string, number][]} */ ([
+    ["65s", 65], ["1:05", 65], ["+1m05s", 165], ["-10s", 90], ["−10s", 90], ["-500s", 0], ["14:30:10", 110], ["14:29:59.5", 99.5],
+    ["2026-11-29 14:31:00", 160], ["2026-11-29T14:31:00Z", 160], ["14:30:05 UTC", 105], ["2026-11-28 14:30:00", 0],
+  ])) assert.equal(parseMoment(text, here), seconds * S, text);
+  for (const text of ["", "+", "soon", "25:00:00", "14:61:00", "2026-11-29"]) assert.equal(parseMoment(text, here), null, text);
+});
+
+test("a loop has a beginning before its end", () => {
+  assert.deepEqual(loopWith(null, "from", 5, 100), [5, 100]);
+  assert.deepEqual(loopWith([5, 100], "to", 9, 100), [5, 9]);
+  assert.deepEqual(loopWith([5, 9], "from", 20, 100), [20, 100]);
+  assert.deepEqual(loopWith([20, 100], "to", 10, 100), [0, 10]);
+  assert.equal(loopWith(null, "from", 100, 100), null);
+  assert.equal(loopWith(null, "to", 0, 100), null);
+});
+
+test("the overview's columns have everything once", () => {
+  const overview = { width: 10, records: [5, 0, 7, 1], early: [1, 0, 2, 0], late: [0, 0, 1, 1], trouble: [0, 1, 2, 0] };
+  for (const columns of [1, 2, 4, 8, 13]) {
+    const found = columnsOf(overview, (t) => (t / 40) * columns, columns);
+    const sum = (/** @type {Float64Array} */ values) => Math.round(values.reduce((all, one) => all + one, 0) * 1e6) / 1e6;
+    assert.deepEqual([sum(found.records), sum(found.early), sum(found.late)], [13, 3, 2]);
+    assert.equal(found.trouble.reduce((all, one) => all | one, 0), 3);
+  }
+});
+
+test("the end says whether it is one", () => {
+  assert.match(endWords({ whole: true, warnings: [] }, "14:00:00"), /^The recording ends here, at 14:00:00\. Space plays it again/);
+  assert.match(endWords({ whole: true, warnings: ["x"] }, "14:00:00"), /1\u00a0thing about it is to be known/);
+  assert.match(endWords({ whole: false, warnings: [] }, ""), /as far as the recording has been read/);
+});
