@@ -6,7 +6,8 @@ import socket
 import sys
 import time
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Protocol
 
 from app import __version__
@@ -20,11 +21,12 @@ from app.journal.query import newest_about
 from app.metrics.metrics import Metrics
 from app.metrics.own import Figures, RecorderFigures
 from app.metrics.runtime import RuntimeCalls
+from app.recording import clip
 from app.resources import static_dir, templates_dir
 from app.session import Calls, Subject
 from app.settings import Settings
 from app.stage.classroom import Classroom
-from app.web import compare, faultpage, lessons, recordings, runs
+from app.web import compare, faultpage, lessons, now, recordings, runs
 from app.web.access import Access, access, is_loopback, new_token
 from app.web.app import create_app
 from app.web.classroom import new_secret
@@ -35,6 +37,7 @@ from app.web.lessons import TeachingStage
 from app.web.pages import PageData, Pages, StageLink
 from app.web.part import Part
 from app.web.recordings import LibraryLike
+from app.web.repeat import command_line
 from app.web.server import listen, serve
 
 POD_STORY = 2000
@@ -84,6 +87,8 @@ class Dashboard:
         home: bool = False,
     ) -> None:
         self._settings = settings
+        # One at a time: each reads some minutes of a recording.
+        self._clipping = asyncio.Lock()
         self._library = library
         self._home = home
         self._stage = stage
@@ -145,6 +150,7 @@ class Dashboard:
             stage=link,
             desk=self._desk,
             recordings=self._library is not None,
+            now=not self._home,
         )
         return create_app(
             hub=self._hub,
@@ -162,6 +168,8 @@ class Dashboard:
 
     def _parts(self, pages: Pages) -> tuple[Part, ...]:
         parts = []
+        if not self._home:
+            parts.append(self._now(pages))
         if self._library is not None:
             parts.append(recordings.api(self._library))
             parts.append(recordings.pages(self._library, pages, home=self._home))
@@ -177,6 +185,29 @@ class Dashboard:
             compare.pages(self._stage, pages),
             lessons.part(self._stage.lessons, Classroom(new_secret, time.monotonic), pages),
         )
+
+    def _now(self, pages: Pages) -> Part:
+        command = "demo" if self._session.subject.simulated else "watch"
+        return now.part(
+            pages,
+            state=self._session.state,
+            pods=self._pods.rows,
+            journal=self._journal,
+            saving=now.Saving(self._last_lines, self._last_recording),
+            command=command_line(command, self._settings),
+        )
+
+    def _last_lines(self, since_t: int) -> Iterator[bytes]:
+        return clip.lines(self._journal.since(0), since_t)
+
+    async def _last_recording(self, since_t: int) -> bytes:
+        state = self._session.state()
+        recorded = state.recording
+        assert recorded is not None
+        # Real time: a slow node's minutes are long.
+        span_s = max(0, state.engine.t - since_t) / 1e9 / state.speed
+        async with self._clipping:
+            return await asyncio.to_thread(clip.clip, Path(recorded.file), since_t, span_s)
 
     def _pod_records(self, uid: str) -> tuple[AnyRecord, ...]:
         return newest_about(self._journal, uid, POD_STORY)

@@ -47,6 +47,7 @@ class Job(msgspec.Struct):
     changed: int = 0
     calls: int = 0
     slowest: CallCost = CallCost("", 0)
+    slowest_uid: str = ""
     containers: int = 0
     running_pods: int | None = None
     by_state: dict[str, int] | None = None
@@ -57,6 +58,7 @@ class Job(msgspec.Struct):
         for cost in costs:
             if cost.duration_ns > self.slowest.duration_ns:
                 self.slowest = cost
+                self.slowest_uid = "" if self.inspection is None else self.inspection.uid
 
     def finished(self, t: int, wall: int, error: str, pause_ns: int | None) -> RelistFinished:
         """How it is told when it ends now; ``error``: why it failed, empty if it did not."""
@@ -79,6 +81,7 @@ class Job(msgspec.Struct):
             calls=self.calls,
             slowest_method=self.slowest.method,
             slowest_ns=self.slowest.duration_ns,
+            slowest_uid=self.slowest_uid,
             running_pods=self.running_pods,
             containers_by_state=self.by_state,
             pause_ns=pause_ns,

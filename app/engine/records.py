@@ -166,6 +166,7 @@ class RelistFinished(Record, frozen=True, tag="relist_finished"):
     ``withheld``: pods whose result was not published because of SyncPod. The ``running_*`` numbers
     are those of the kubelet's gauges (global relists whose list succeeded; else None).
     ``pause_ns``: the pause in force between two global relists (global only; None at the stop).
+    ``slowest_uid``: the pod whose inspection made the slowest call; empty when it was a list.
     """
 
     relist: int
@@ -184,6 +185,7 @@ class RelistFinished(Record, frozen=True, tag="relist_finished"):
     calls: int = 0
     slowest_method: str = ""
     slowest_ns: int = 0
+    slowest_uid: str = ""
     running_pods: int | None = None
     containers_by_state: dict[str, int] | None = None
     pause_ns: int | None = None

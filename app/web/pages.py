@@ -111,6 +111,7 @@ class Pages:
         stage: the run of what the node plays; None where there is no stage for runs.
         desk: where faults are pressed, on a simulated node.
         recordings: whether recordings can be played here.
+        now: whether there is a page of what just happened.
     """
 
     def __init__(
@@ -123,6 +124,7 @@ class Pages:
         stage: StageLink | None = None,
         desk: Desk | None = None,
         recordings: bool = False,
+        now: bool = False,
     ) -> None:
         self._data = data
         self._env = jinja2.Environment(
@@ -139,9 +141,10 @@ class Pages:
             exit_meaning=exit_meaning,
             pod_path=pod_path,
             first_seen=first_seen,
+            sentence=sentence,
         )
         self._env.globals.update(version=version, stream_path=stream_path, stage=stage, desk=desk)
-        self._env.globals.update(recordings=recordings)
+        self._env.globals.update(recordings=recordings, now=now)
 
     def router(self) -> APIRouter:
         """The page routes: ``/``, ``/pods``, ``/pods/{uid}``, ``/about``, ``/help``."""
@@ -226,6 +229,11 @@ def first_seen(*texts: str) -> str:
     return "(a name that cannot be seen)"
 
 
+def sentence(text: str) -> str:
+    """A clause as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+
+
 def _seen(value: object) -> object:
     """A value that a page shows. Characters that cannot be seen, or that turn the order of others
     round, are shown as a replacement character, as ``dom.js`` does."""
@@ -279,6 +287,9 @@ def exit_meaning(code: int | None, reason: str = "") -> str:
         return "exit code not known"
     if reason == "OOMKilled":
         return "killed by SIGKILL: out of memory"
+    if code == 255 and reason == "Unknown":
+        # containerd's word for a container whose shim it found gone.
+        return "the runtime lost track of it and does not know how it ended"
     if code in _EXIT_WORDS:
         return _EXIT_WORDS[code]
     if 128 < code < 128 + 65:

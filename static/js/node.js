@@ -4,6 +4,7 @@ import { Connection } from "./connection.js";
 import { byId } from "./dom.js";
 import { Faults, faultKeys } from "./faults.js";
 import { NodePage } from "./nodepage.js";
+import { nowKeys } from "./now.js";
 
 /** Where to connect to, and what to resume from. @param {NodePage} page */
 function url(page) {
@@ -22,7 +23,7 @@ const pressable = document.getElementById("faults") !== null;
 /** @type {Faults|null} */
 let faults = null;
 const page = new NodePage({
-  keys: () => (pressable ? faultKeys(() => faults) : []),
+  keys: (shown) => [...nowKeys(shown), ...(pressable ? faultKeys(() => faults) : [])],
   source: (shown) => new Connection({
     url: () => url(shown), onMessage: (message) => shown.take(message), onLink: () => { shown.timeline.dirty = true; },
   }),

@@ -17,7 +17,7 @@
  *   source?: RelistSource, outcome?: Outcome, depth?: number, relist?: number|null,
  *   scope?: "global"|"pod", waited_ns?: number|null, started?: number, duration_ns?: number,
  *   ok?: boolean, error?: string, pods?: number, containers?: any, changed?: number,
- *   withheld?: number, calls?: number, slowest_method?: string, slowest_ns?: number,
+ *   withheld?: number, calls?: number, slowest_method?: string, slowest_ns?: number, slowest_uid?: string,
  *   old_state?: string, new_state?: string, delivery?: "sent"|"filtered"|"discarded",
  *   attempt?: number, stop_t?: number|null, after_ns?: number|null,
  *   since_finished_ns?: number|null, poll_due_t?: number|null, baseline?: boolean, ips?: string[],

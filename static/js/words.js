@@ -112,6 +112,9 @@ export function exitMeaning(code, reason = "") {
   if (reason === "OOMKilled") {
     return { short: "out of memory", long: "Killed by SIGKILL: out of memory." };
   }
+  if (code === 255 && reason === "Unknown") {
+    return { short: "lost track", long: "The runtime lost track of it and does not know how it ended." };
+  }
   if (code === null || code === undefined) {
     return { short: "not known", long: "The exit code is not known." };
   }

@@ -1,6 +1,7 @@
 """A relist in progress: what its calls cost, and how it is shown and told."""
 
-from app.engine.job import Job
+from app.engine.job import Inspection, Job
+from app.engine.listing import Pod
 from app.engine.model import CallCost
 from app.engine.requests import Request
 from app.engine.state import RelistState
@@ -11,6 +12,17 @@ def test_calls_are_counted_and_the_slowest_is_remembered() -> None:
     job.account((CallCost("ListPodSandbox", 3), CallCost("ListContainers", 9)))
     job.account((CallCost("PodSandboxStatus", 4),))
     assert (job.calls, job.slowest) == (3, CallCost("ListContainers", 9))
+
+
+def test_whose_the_slowest_call_was_is_remembered() -> None:
+    job = Job(1, "global", "global", 5, 105)
+    job.account((CallCost("ListContainers", 9),))
+    job.inspection = Inspection("p", Pod("p", "web", "shop", 5), [], False, 5, 105)
+    job.account((CallCost("ContainerStatus", 10), CallCost("PodSandboxStatus", 4)))
+    assert job.finished(6, 106, "", None).slowest_uid == "p"
+    job.inspection = None
+    job.account((CallCost("ListContainers", 11),))
+    assert job.finished(6, 106, "", None).slowest_uid == ""
 
 
 def test_a_relist_without_an_answer_ends_with_nothing_but_its_error() -> None:

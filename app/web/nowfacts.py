@@ -1,0 +1,212 @@
+"""What somebody wants to know in the first minute on a node, from the state, the pods and the
+newest records. Pure: times are monotonic nanoseconds of the session unless they are named ``_at``.
+"""
+
+from collections.abc import Iterable, Sequence
+from statistics import median
+from typing import Literal, NamedTuple
+
+from app.engine.model import ContainerStatus
+from app.engine.records import Lifecycle, Record, RelistFinished
+from app.hub.wire import PodRow, SessionState
+from app.journal.journal import Journal
+
+RECENT_NS = 5 * 60 * 1_000_000_000
+"""What counts as the last minutes, and what is saved."""
+
+LONG_NS = 30 * 1_000_000_000
+"""A global relist in progress for so long is said to hang."""
+
+WAYS = ("found by a hint", "only by the global relist", "after a sync", "by a believed event")
+"""How deaths are found, in words."""
+
+MOST_DEATHS = 12
+MOST_ROWS = 300
+
+
+class Verdict(NamedTuple):
+    """How things are. ``icon``: of the sprite. Durations (ns): how long ago the last global relist
+    began, how long it took (None: not known), and the limit."""
+
+    icon: Literal["ok", "warning", "bad", "waiting"]
+    word: str
+    fact: str
+    since_ns: int | None
+    took_ns: int | None
+    limit_ns: int
+
+
+class Death(NamedTuple):
+    """A container that ended. ``ago_ns``: since it was found."""
+
+    record: Lifecycle
+    uid: str
+    pod: str
+    namespace: str
+    ago_ns: int
+
+
+class Found(NamedTuple):
+    """Deaths that were found one way: how, how many, and the median delay (ns) if it is known."""
+
+    how: str
+    number: int
+    median_ns: float | None
+
+
+class Slowest(NamedTuple):
+    """The slowest call to the runtime. ``uid`` empty: it was about no single pod. ``waiting``: it
+    has not come back; ``hung``: for so long that the runtime is taken for hung."""
+
+    method: str
+    took_ns: int
+    uid: str
+    pod: str
+    ago_ns: int
+    relist: int
+    waiting: bool = False
+    hung: bool = False
+
+
+class Row(NamedTuple):
+    """A container as the runtime has it: its newest attempt, and how the one before it, or itself,
+    ended (None: not kept, or it never did)."""
+
+    uid: str
+    pod: str
+    namespace: str
+    status: ContainerStatus
+    end: ContainerStatus | None
+
+
+def recent(journal: Journal, since_t: int) -> tuple[Record, ...]:
+    """Kept records from ``since_t`` on, oldest first."""
+    count = 2048
+    while True:
+        records = journal.newest(count)
+        if len(records) < count or records[0].t < since_t:
+            return tuple(record for record in records if record.t >= since_t)
+        count *= 4
+
+
+def verdict(state: SessionState) -> Verdict:
+    """How the PLEG is, as the header of the node page words it."""
+    engine = state.engine
+    health, last, running = engine.health, engine.last_global, engine.running
+    began = health.last_start_t
+    since = None if began is None else max(0, engine.t - began)
+    took = None if last is None else last.duration_ns
+    limit = health.threshold_ns
+    hangs = state.oldest_call is not None and state.oldest_call.hung
+    if running is not None and running.scope == "global":
+        hangs = hangs or engine.t - running.started > LONG_NS
+    if since is not None and (not health.healthy or since > limit):
+        return Verdict("bad", "Unhealthy.", "No relist began", since, None, limit)
+    if hangs:
+        return Verdict("warning", "Runtime hung.", "A call does not come back", since, took, limit)
+    if since is None:
+        return Verdict("waiting", "Starting.", "No relist yet", None, None, limit)
+    if engine.pace_ns > engine.period_ns:
+        return Verdict("warning", "Healthy, slowed down.", "Relists are slow", since, took, limit)
+    return Verdict("ok", "Healthy.", "", since, took, limit)
+
+
+def deaths(records: Iterable[Record], pods: Iterable[PodRow], now_t: int) -> list[Death]:
+    """Containers that ended, newest first, each once. What was over when the watch began, and the
+    sandboxes, are not among them."""
+    known = {pod.uid: pod for pod in pods}
+    told: dict[tuple[str, str], Lifecycle] = {}
+    for record in records:
+        if isinstance(record, Lifecycle) and _is_death(record):
+            # Told again later: the first time is when it was noticed.
+            told.setdefault((record.uid, record.container_id), record)
+    found = []
+    for record in reversed(told.values()):
+        pod = known.get(record.uid)
+        found.append(
+            Death(
+                record,
+                record.uid,
+                pod.name if pod else "",
+                pod.namespace if pod else "",
+                max(0, now_t - record.t),
+            )
+        )
+    return found
+
+
+def by_finding(ended: Sequence[Death]) -> list[Found]:
+    """The deaths by how they were found, with the median delay."""
+    groups: dict[str, list[Lifecycle]] = {}
+    for death in ended:
+        groups.setdefault(_how(death.record), []).append(death.record)
+    counted = []
+    for how in WAYS:
+        group = groups.get(how, [])
+        late = [record.after_ns for record in group if record.after_ns is not None]
+        if group:
+            counted.append(Found(how, len(group), median(late) if late else None))
+    return counted
+
+
+def slowest(
+    records: Iterable[Record], pods: Iterable[PodRow], state: SessionState
+) -> Slowest | None:
+    """The slowest call of the relists among ``records``, or one that has waited even longer."""
+    known = {pod.uid: pod.name for pod in pods}
+    now_t, worst = state.engine.t, None
+    for record in records:
+        if not isinstance(record, RelistFinished) or not record.slowest_method:
+            continue
+        if worst is None or record.slowest_ns > worst.slowest_ns:
+            worst = record
+    waits = state.oldest_call
+    if waits is not None and (waits.hung or worst is None or waits.age_ns > worst.slowest_ns):
+        running = state.engine.running
+        uid = (running.uid or "") if running is not None else ""
+        relist = running.relist if running is not None else 0
+        return Slowest(
+            waits.method, waits.age_ns, uid, known.get(uid, ""), 0, relist, True, waits.hung
+        )
+    if worst is None:
+        return None
+    uid = worst.slowest_uid or worst.uid or ""
+    ago = max(0, now_t - worst.t)
+    return Slowest(
+        worst.slowest_method, worst.slowest_ns, uid, known.get(uid, ""), ago, worst.relist
+    )
+
+
+def rows(pods: Iterable[PodRow]) -> list[Row]:
+    """A row for each container of the pods that are there, by namespace, pod and container."""
+    found = []
+    for pod in pods:
+        if pod.gone_t is not None:
+            continue
+        newest: dict[str, ContainerStatus] = {}
+        ends: dict[str, ContainerStatus] = {}
+        for status in sorted(pod.containers, key=lambda one: (one.attempt, one.created_at)):
+            newest[status.name] = status
+            if status.runtime_state == "exited":
+                ends[status.name] = status
+        for name, status in newest.items():
+            found.append(Row(pod.uid, pod.name, pod.namespace, status, ends.get(name)))
+    found.sort(key=lambda row: (row.namespace, row.pod, row.uid, row.status.name))
+    return found
+
+
+def _is_death(record: Lifecycle) -> bool:
+    return (
+        record.type == "ContainerDied"
+        and not record.is_sandbox
+        and not record.baseline
+        and record.delivery != "filtered"
+    )
+
+
+def _how(record: Lifecycle) -> str:
+    if record.source == "global":
+        return "only by the global relist"
+    if record.source != "evented_pleg":
+        return "after a sync"
+    return "found by a hint" if record.relist else "by a believed event"

@@ -1,0 +1,45 @@
+// @ts-check
+/** The panel of the first minute, and the last minutes saved by a key. */
+import { byId, h, setText } from "./dom.js";
+
+/** @typedef {"recording"|"lines"} Form */
+
+const FILES = { recording: "/now/recording.mcap", lines: "/now/records.jsonl" };
+
+/**
+ * What a key saves: a recording has everything, the runtime's own messages too; lines are there
+ * also when nothing is recorded.
+ * @param {import("./types.js").SessionState|null} state @param {boolean} lines whether lines are wanted
+ * @returns {Form}
+ */
+export function formOf(state, lines) {
+  return !lines && state?.recording?.file ? "recording" : "lines";
+}
+
+/** @param {Form} form */
+function save(form) {
+  const link = h("a", { href: FILES[form], download: true, hidden: true });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setText(byId("spoken"), form === "recording" ? "Saving the last 5 minutes as a recording." : "Saving the last 5 minutes as JSON lines.");
+}
+
+/** Open the panel, or close it. @param {import("./nodepage.js").NodePage} page */
+function toggle(page) {
+  if (!byId("panel").hidden && document.getElementById("now")) {
+    page.closePanel();
+    return;
+  }
+  page.select(null);
+  void /** @type {any} */ (window).htmx?.ajax("GET", "/now", { target: "#panel-body" });
+}
+
+/** @param {import("./nodepage.js").NodePage} page @returns {import("./keys.js").Key[]} */
+export function nowKeys(page) {
+  return [
+    { keys: ["o"], show: "o", what: "now: what there is, what just ended, what is slow", run: () => toggle(page) },
+    { keys: ["s"], show: "s", what: "save the last 5 minutes", run: () => save(formOf(page.store.state, false)) },
+    { keys: ["S"], show: "Shift s", what: "the same as JSON lines", run: () => save(formOf(page.store.state, true)) },
+  ];
+}
