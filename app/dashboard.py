@@ -12,6 +12,7 @@ from typing import Protocol
 
 from app import __version__
 from app.engine.records import AnyRecord
+from app.export.desk import Exports
 from app.hub.hub import Hub
 from app.hub.limits import Limits
 from app.hub.wire import SessionState
@@ -22,11 +23,13 @@ from app.metrics.metrics import Metrics
 from app.metrics.own import Figures, RecorderFigures
 from app.metrics.runtime import RuntimeCalls
 from app.recording import clip
+from app.replaying.library import Library
 from app.resources import static_dir, templates_dir
 from app.session import Calls, Subject
 from app.settings import Settings
 from app.stage.classroom import Classroom
-from app.web import compare, faultpage, lessons, now, recordings, runs
+from app.stage.stage import Stage
+from app.web import compare, exports, faultpage, lessons, now, recordings, runs
 from app.web.access import Access, access, is_loopback, new_token
 from app.web.app import create_app
 from app.web.classroom import new_secret
@@ -166,8 +169,22 @@ class Dashboard:
             parts=self._parts(pages),
         )
 
+    def _exports(self) -> Part:
+        subject = self._session.subject
+        # Of a recording or a run what is exported is read or played here, whoever serves it.
+        stage = self._stage if isinstance(self._stage, Stage) else None
+        library = self._library if isinstance(self._library, Library) else None
+        exporter = Exports(
+            self._journal,
+            subject.title,
+            simulated=subject.simulated,
+            stage=stage,
+            paths=None if library is None else library.paths,
+        )
+        return exports.part(exporter, runs=stage is not None, recordings=library is not None)
+
     def _parts(self, pages: Pages) -> tuple[Part, ...]:
-        parts = []
+        parts = [self._exports()]
         if not self._home:
             parts.append(self._now(pages))
         if self._library is not None:
