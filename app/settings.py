@@ -386,7 +386,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--profile",
         "profile",
         "which PLEG to be: kep (as KEP-3386 was revised; default), generic (1.36 and later, "
-        "EventedPLEG off), polling (up to 1.35), 1.37 (the merged watcher), legacy (1.26 to 1.35, "
+        "EventedPLEG off), polling (up to 1.35), 1.37 (the merged watcher), legacy (1.26 to 1.36, "
         "EventedPLEG on); the page explains each",
         (*ALL, "record"),
         "NAME",

@@ -104,7 +104,7 @@ _1_37 = Profile(
 _LEGACY = Profile(
     name="legacy",
     title="The design before the revision",
-    since="1.26 to 1.35, EventedPLEG on",
+    since="1.26 to 1.36, EventedPLEG on",
     explanation=(
         "Events are believed: each writes the pod cache and is told as a lifecycle event itself, "
         "and the global relist is slowed from one second to five minutes. Two writers with two "

@@ -11,12 +11,12 @@
  * @typedef {{
  *   state: SessionState|null, now: number, link: "connecting"|"open"|"waiting", silence: number,
  *   online: boolean, farewell: string, lagging: number, usual: number|null, pods: number,
- *   downSince: number|null, opening: boolean, lost: number
+ *   downSince: number|null, opening: boolean, lost: number, told: number
  * }} Situation
  *   `silence`: since the last message (ns). `lagging`: records skipped a moment ago. `usual`: this
  *   node's usual global relist (ns). `downSince`: since when there are no hints (t).
  *   `opening`: the session's first try to connect goes on. `lost`: those of the skipped that are not
- *   known here.
+ *   known here. `told`: stop events that came since the oldest call began.
  */
 import { age, count, duration } from "./words.js";
 
@@ -91,9 +91,12 @@ function hung(at) {
   const call = state.oldest_call;
   const left = health.last_start_t === null ? null : health.threshold_ns - (at.now - health.last_start_t);
   const oldest = Math.max(call?.age_ns ?? 0, running ? at.now - running.started : 0);
+  const events = at.told
+    ? ` ${count(at.told, "stop event")} ${at.told === 1 ? "has" : "have"} come since: the runtime lives, but what they ask for waits behind the call.`
+    : state.engine.stream.state === "connected" ? " No stop event has come since; a stream that is open says nothing while the runtime hangs." : "";
   return {
-    id: "hung", icon: "warning", word: "Runtime hung.", fact: ["Oldest call ", { b: age(oldest) }, "."],
-    meaning: `${call ? call.method : "A runtime call"} has not returned.${left !== null && left > 0 ? ` Unhealthy in ${duration(left)}.` : ""} A stream that is open says nothing while the runtime hangs.`,
+    id: "hung", icon: "warning", word: at.told ? "Calls hang, events come." : "Runtime hung.", fact: ["Oldest call ", { b: age(oldest) }, "."],
+    meaning: `${call ? call.method : "A runtime call"} has not returned.${left !== null && left > 0 ? ` Unhealthy in ${duration(left)}.` : ""}${events}`,
     action: help("hung", "What to check first"),
   };
 }
@@ -119,7 +122,14 @@ function passing(at) {
       meaning: `${sentence(stream.meaning)}${next} ${healthy}`, action: help("polling", "Which runtimes have one"),
     };
   }
-  if (stream.state === "waiting" || stream.state === "closed" || (stream.state === "connecting" && !at.opening && at.now - (at.downSince ?? stream.since_t) > 1e9)) {
+  if (stream.state === "closed") {
+    return {
+      id: "given-up", icon: "warning", word: "Stream given up", fact: [{ b: age(at.now - stream.since_t) }, " ago."],
+      meaning: `After five ends profile ${state.engine.profile} does not open it again: only a restart does. The global relist still finds every stop, up to ${duration(pace)} later.`,
+      action: help("given-up"),
+    };
+  }
+  if (stream.state === "waiting" || (stream.state === "connecting" && !at.opening && at.now - (at.downSince ?? stream.since_t) > 1e9)) {
     const next = stream.retry_t !== null && stream.retry_t > at.now ? `Next try in ${age(stream.retry_t - at.now)}. ` : "";
     return {
       id: "stream-down", icon: "warning", word: "Reconnecting.", fact: ["Stream down for ", { b: age(at.now - (at.downSince ?? stream.since_t)) }, "."],

@@ -11,9 +11,14 @@ import { lateBy, median } from "./words.js";
 
 const LOW = 1e6;
 const HIGH = 10e9;
-const ROWS = /** @type {const} */ ([["hint", "died-req", "hint"], ["sync", "own", "after sync"], ["poll", "died-poll", "global poll"]]);
+const ROWS = /** @type {const} */ ([["hint", "died-req", "hint, held"], ["sync", "own", "after sync"], ["poll", "died-poll", "global poll"]]);
 const TICKS = /** @type {[number, string][]} */ ([[1e6, "1 ms"], [10e6, "10 ms"], [100e6, "100 ms"], [1e9, "1 s"], [10e9, "10 s"]]);
 const ROW_HEIGHT = 20;
+
+/** @param {{value: number|null}[]} row */
+function known(row) {
+  return row.flatMap(({ value }) => (value === null ? [] : [value]));
+}
 
 export class Distribution {
   /** @param {HTMLElement} box */
@@ -29,7 +34,7 @@ export class Distribution {
       const plot = i ? null : h("td", { rowspan: 3, class: "plot" }, this.svg);
       return h("tr", {}, h("th", { scope: "row" }, ...(believes && id === "hint" ? [glyph("died-event"), "event believed"] : [glyph(icon), name])), plot, this.cells[id].count, this.cells[id].median);
     });
-    const head = h("thead", { class: "sr" }, h("tr", {}, ...["Found by", "Spread", "Count", "Median"].map((name) => h("th", { scope: "col" }, name))));
+    const head = h("thead", { class: "sr" }, h("tr", {}, ...["Found by", "Spread", "Stops + starts in the last 60 s", "Median of both"].map((name) => h("th", { scope: "col" }, name))));
     box.append(h("table", {}, head, h("tbody", {}, ...rows)));
     this.key = "";
     new ResizeObserver(() => { this.key = ""; }).observe(box);
@@ -39,13 +44,14 @@ export class Distribution {
   update(store, now) {
     const rows = noticed(store, now);
     for (const [id] of ROWS) {
-      const values = rows[id].map((each) => each.value);
-      setText(this.cells[id].count, values.length ? `${values.length}×` : "–");
-      setText(this.cells[id].median, values.length ? lateBy(median(values)) : "");
+      const starts = rows[id].filter((each) => each.open).length;
+      const mid = median(known(rows[id]));
+      setText(this.cells[id].count, rows[id].length ? `${rows[id].length - starts}\u00a0+\u00a0${starts}` : "–");
+      setText(this.cells[id].median, mid === null ? "" : lateBy(mid));
     }
     const scale = textScale();
     const w = this.svg.clientWidth / scale;
-    const key = `${w}|${ROWS.map(([id]) => rows[id].map((each) => each.value | 0).join()).join("|")}`;
+    const key = `${w}|${ROWS.map(([id]) => rows[id].map((each) => (each.value ?? -1) | 0).join()).join("|")}`;
     if (!w || key === this.key) return;
     this.key = key;
     const inner = w - 16;
@@ -55,7 +61,7 @@ export class Distribution {
     ROWS.forEach(([id], row) => {
       const middle = row * ROW_HEIGHT + ROW_HEIGHT / 2;
       marks.push(s("path", { class: "grid", d: `M0 ${middle}H${w}` }), ...this.#dots(rows[id], id === "poll", x, middle));
-      const mid = median(rows[id].map((each) => each.value));
+      const mid = median(known(rows[id]));
       if (mid !== null) marks.push(s("path", { class: "median", d: `M${x(mid)} ${middle - 8}v16` }));
     });
     TICKS.forEach(([ns, text], i) => {
@@ -68,10 +74,11 @@ export class Distribution {
     this.svg.replaceChildren(...marks);
   }
 
-  /** Dots that would cover each other stand one above the other. @param {{value: number, open: boolean}[]} values @param {boolean} square @param {(ns: number) => number} x @param {number} middle */
-  #dots(values, square, x, middle) {
+  /** Dots that would cover each other stand one above the other. @param {{value: number|null, open: boolean}[]} found @param {boolean} square @param {(ns: number) => number} x @param {number} middle */
+  #dots(found, square, x, middle) {
     /** @type {Map<number, number>} */
     const piles = new Map();
+    const values = found.flatMap(({ value, open }) => (value === null ? [] : [{ value, open }]));
     return values.slice(-160).map(({ value, open }) => {
       const column = Math.round(x(value) / 4);
       const n = piles.get(column) ?? 0;

@@ -13,7 +13,7 @@ import { stops, usual } from "./stats.js";
 import { age, bytes, count, duration, recordingWords } from "./words.js";
 
 /** Conditions that say themselves how the stream is. */
-const ABOUT_STREAM = new Set(["stream-down", "polling", "safety"]);
+const ABOUT_STREAM = new Set(["stream-down", "given-up", "polling", "safety"]);
 /** A spoken summary at most this often, ms. */
 const SPEAK_EVERY = 10_000;
 
@@ -48,12 +48,12 @@ export function countsLine(store, now, stream = true) {
 /** @param {import("./types.js").SessionState} state @param {number} now @param {number|null} downSince */
 export function streamWords(state, now, downSince) {
   const { stream } = state.engine;
-  const since = age(now - (stream.state === "connected" ? stream.since_t : downSince ?? stream.since_t));
+  const since = age(now - (stream.state === "connected" || stream.state === "closed" ? stream.since_t : downSince ?? stream.since_t));
   switch (stream.state) {
     case "connected": return `Stream connected\u00a0${since}.`;
     case "connecting": return "Stream connecting.";
     case "waiting": return `Stream down for ${since}.`;
-    case "closed": return `Stream closed for ${since}.`;
+    case "closed": return `Stream given up ${since} ago.`;
     default: return stream.policy === "relist_only" ? "Stream left alone." : "This profile opens no stream.";
   }
 }
@@ -150,7 +150,7 @@ export class Glance {
     const { stream } = state.engine;
     const none = stream.state !== "connected" && (stream.code === "unimplemented" || stream.code === "immediate_eof");
     const words = none ? "not available" : { connected: "connected", connecting: "connecting", waiting: "down", closed: "given up", off: stream.policy === "relist_only" ? "left alone" : "not used" }[stream.state];
-    setText(byId("head-stream"), none || stream.state === "off" ? words : `${words} ${age(now - (this.store.downSince ?? stream.since_t))}`);
+    setText(byId("head-stream"), none || stream.state === "off" ? words : `${words} ${age(now - (stream.state === "closed" ? stream.since_t : this.store.downSince ?? stream.since_t))}${stream.state === "closed" ? " ago" : ""}`);
     byId("head-stream").title = stream.meaning;
     setText(byId("head-queue-length"), `${state.engine.queue.length} of ${state.engine.queue.capacity}`);
     const typical = usual(this.store);

@@ -2,7 +2,7 @@
 /** Everything on the node page that is words or small pictures, brought up to date together. */
 import { condition } from "./condition.js";
 import { byId, h, setText } from "./dom.js";
-import { usual } from "./stats.js";
+import { told, usual } from "./stats.js";
 import { timeOfDay, zone } from "./words.js";
 
 export class Header {
@@ -18,7 +18,9 @@ export class Header {
     if (performance.now() > page.laggingUntil) page.lagging = 0;
     const typical = usual(store);
     const pods = [...store.lanes.values()].filter((lane) => lane.goneT === null).length;
+    const call = store.state?.oldest_call;
     const how = condition({
+      told: call?.hung ? told(store, now - call.age_ns) : 0,
       state: store.state, now, link: page.source.link, silence: clock.silence(), online: navigator.onLine,
       farewell: page.source.farewell, lagging: page.lagging, lost: page.lost, usual: typical?.middle ?? null, pods, downSince: store.downSince, opening: store.opening(now),
     });

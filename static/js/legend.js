@@ -35,6 +35,8 @@ export function tally(store, from, to) {
 const LENGTHS = new Set(["gap", "down"]);
 /** In the row; the list of all marks has the rest too. */
 const SHORT = new Set(["stop", "ignored", "relist", "own", "held", "coalesced", "dropped", "skipped", "req", "poll", "event", "gap"]);
+/** Where not all names fit, these keep theirs first. */
+const IMPORTANT = ["stop", "poll", "req", "event", "dropped", "gap", "held", "relist", "own", "ignored"];
 /** Shown only when there is something to count. */
 const RARE = new Set(["ignored", "coalesced", "dropped", "skipped", "held", "down", "event", "gap"]);
 
@@ -50,7 +52,7 @@ export class Legend {
       const count = h("b", {});
       const words = short ? [count, h("span", { class: "legend-name" }, kind.name), h("span", { class: "legend-short" }, kind.short ?? kind.name)]
         : [count, h("span", {}, h("span", { class: "legend-kind" }, kind.name[0].toUpperCase() + kind.name.slice(1)), h("span", { class: "sub" }, kind.line))];
-      const button = h("button", { type: "button", class: short ? "legend-item" : "legend-line", title: short ? `${kind.line} Press to hide or show.` : null, "data-kind": kind.id }, glyph(kind.glyph), ...words);
+      const button = h("button", { type: "button", class: short ? "legend-item" : "legend-line", title: short ? `${kind.line} Those in view are counted. Press to hide or show.` : null, "data-kind": kind.id }, glyph(kind.glyph), ...words);
       button.addEventListener("click", () => {
         if (off.has(kind.id)) off.delete(kind.id);
         else off.add(kind.id);
@@ -60,7 +62,7 @@ export class Legend {
       this.items.push({ id: kind.id, rare: short && RARE.has(kind.id), button, count });
       return button;
     };
-    row.append(...KINDS.filter((kind) => SHORT.has(kind.id)).map((kind) => add(kind, true)));
+    row.append(h("span", { class: "legend-view", title: "The marks that are in view are counted; of a chain each mark." }, "in view"), ...KINDS.filter((kind) => SHORT.has(kind.id)).map((kind) => add(kind, true)));
     all.append(h("p", { class: "quiet" }, "Counted in the time in view. Press a mark to hide or show it."), ...KINDS.map((kind) => add(kind, false)));
     all.addEventListener("toggle", () => {
       const from = document.getElementById("legend-open")?.getBoundingClientRect();
@@ -88,15 +90,23 @@ export class Legend {
     this.#fit();
   }
 
-  /** Glyph and count always; the names too when they fit, or else short ones. */
+  /** Glyph and count always; the names too when they fit, or short ones, or as many as fit. */
   #fit() {
-    const key = `${this.row.clientWidth}|${this.row.textContent?.length}`;
+    const shown = this.items.filter(({ button }) => button.parentElement === this.row && !button.classList.contains("none"));
+    const key = `${this.row.parentElement?.clientWidth}|${this.row.clientWidth}|${shown.map(({ id, count }) => id + count.textContent?.length).join()}`;
     if (key === this.key) return;
     this.key = key;
-    this.row.className = "legend";
+    const fits = () => this.row.scrollWidth <= this.row.clientWidth;
+    for (const { button } of shown) button.classList.remove("worded");
     for (const much of ["names", "shorts", "bare"]) {
       this.row.className = `legend ${much}`;
-      if (this.row.scrollWidth <= this.row.clientWidth) break;
+      if (fits()) break;
+    }
+    if (!this.row.classList.contains("bare")) return;
+    const rank = (/** @type {string} */ id) => (IMPORTANT.includes(id) ? IMPORTANT.indexOf(id) : IMPORTANT.length);
+    for (const { button } of [...shown].sort((a, b) => rank(a.id) - rank(b.id))) {
+      button.classList.add("worded");
+      if (!fits()) button.classList.remove("worded");
     }
   }
 }

@@ -10,12 +10,12 @@ import { foundHow } from "./words.js";
 
 /** In the order of the legend: said, asked, found, not known. @type {Kind[]} */
 export const KINDS = [
-  { id: "stop", glyph: "stop", name: "stop events", short: "stops", line: "The runtime said that a container stopped." },
+  { id: "stop", glyph: "stop", name: "stop events", short: "stops", line: "The runtime said that a container, or a pod's sandbox, stopped." },
   { id: "ignored", glyph: "ignored", name: "ignored", line: "An event that could not be used, or that the pod cache refused." },
   { id: "other", glyph: "other", name: "other events", line: "Created, started, deleted: asks for nothing." },
   { id: "wait", glyph: "wait", name: "waiting", line: "A relist was asked for and is in the queue." },
-  { id: "relist", glyph: "relist", name: "relists by a hint", short: "by hint", line: "One pod was listed because a hint asked." },
-  { id: "own", glyph: "own", name: "relists after sync", short: "after sync", line: "Listed after a sync or a resize: the node's own request." },
+  { id: "relist", glyph: "relist", name: "relists by a hint", short: "hint relists", line: "One pod was listed because a hint asked." },
+  { id: "own", glyph: "own", name: "relists after sync", short: "sync relists", line: "Listed after a sync or a resize: the node's own request." },
   { id: "held", glyph: "held", name: "held", line: "Asked during SyncPod; waits until it ends." },
   { id: "coalesced", glyph: "coalesced", name: "coalesced", line: "Asked while another was held: several become one." },
   { id: "dropped", glyph: "dropped", name: "dropped", line: "The queue was full; the request is gone." },

@@ -157,6 +157,8 @@ export class NodePage {
       this.lost = message.lost;
       this.laggingUntil = performance.now() + LAGGING_FOR;
     }
+    // Opened on the past: what was new to whoever left the present is not known, so none of it is.
+    if (message.type === "snapshot" && !this.view.following && !this.leftAt) this.leftAt = this.store.lastSeq;
     if (message.type === "snapshot" && message.rewind) {
       // Another moment of the same run: nothing jumps, and what is selected may not have happened yet.
       this.timeline.setSelected(this.selected);
@@ -171,6 +173,7 @@ export class NodePage {
   #newSession() {
     this.clock.reset();
     this.view.follow();
+    this.leftAt = 0;
     this.select(null);
     this.lineup.resort();
   }

@@ -64,11 +64,12 @@ export function stops(store, now, span = MINUTE) {
 }
 
 /**
- * Stop or start to noticed, by relist source: a value per finding (ns).
+ * Stop or start to noticed, by relist source: a value per finding (ns), null where it is not known.
+ * The stops are those that `stops` counts; `hint` are its hint and held.
  * @param {Store} store @param {number} now
  */
 export function noticed(store, now, span = MINUTE) {
-  /** @type {Record<"hint"|"sync"|"poll", {value: number, open: boolean}[]>} */
+  /** @type {Record<"hint"|"sync"|"poll", {value: number|null, open: boolean}[]>} */
   const rows = { hint: [], sync: [], poll: [] };
   for (let i = lowerBound(store.finds, now - span); i < store.finds.length; i += 1) {
     const { rec, t } = store.finds[i];
@@ -76,13 +77,23 @@ export function noticed(store, now, span = MINUTE) {
     if (isNewStop(store.finds[i])) value = lateness(rec);
     else if (rec.type === "ContainerStarted" && !rec.is_sandbox && !rec.baseline) {
       const started = store.startedAt.get(rec.container_id ?? "");
-      if (started !== undefined && started <= t) value = t - started;
-    }
-    if (value === null) continue;
+      if (started === undefined || started > t) continue;
+      value = t - started;
+    } else continue;
     const row = rec.source === "global" ? "poll" : rec.source === "evented_pleg" ? "hint" : "sync";
     rows[row].push({ value, open: rec.type === "ContainerStarted" });
   }
   return rows;
+}
+
+/** How many stop events came after `since`, late ones of an earlier time not counted. @param {Store} store @param {number} since */
+export function told(store, since) {
+  let n = 0;
+  for (let i = lowerBound(store.records, since); i < store.records.length; i += 1) {
+    const rec = store.records[i];
+    if (rec.kind === "stream_event" && rec.type === "stopped" && !rec.backlog) n += 1;
+  }
+  return n;
 }
 
 /** Durations of the newest global relists that ended: low and high of the usual, and the middle. @param {Store} store */

@@ -7,7 +7,7 @@ import { flat, MS, S, state } from "./kit.mjs";
 function say({ engine = {}, more = {}, ...at } = {}) {
   const { word, fact, meaning, action, id, icon } = condition({
     state: state(engine, more), now: 10 * S, link: "open", silence: 0.1 * S, online: true, farewell: "", lagging: 0, usual: 6 * MS, pods: 5,
-    downSince: null, opening: false, lost: 0, ...at,
+    downSince: null, opening: false, lost: 0, told: 0, ...at,
   });
   return { id, icon, meaning: meaning.replaceAll("\u00a0", " "), action, text: `${word} ${flat(fact)}` };
 }
@@ -54,6 +54,24 @@ test("reconnecting counts from the first moment without hints, and says what it 
   const { text, meaning } = say({ engine: stream({ state: "waiting", since_t: 9 * S, retry_t: 14 * S, code: "eof" }), downSince: 3.5 * S });
   assert.equal(text, "Reconnecting. Stream down for 6.5 s.");
   assert.equal(meaning, "Next try in 4.0 s. The global relist still finds every stop, up to 1.0 s later.");
+});
+
+test("a stream that was given up is not being reconnected: only a restart helps", () => {
+  const { text, meaning, action, id } = say({ engine: { ...stream({ state: "closed", since_t: -125 * S, code: "eof" }), profile: "legacy" }, downSince: -130 * S });
+  assert.equal(text, "Stream given up 2 min 15 s ago.");
+  assert.match(meaning, /profile legacy does not open it again: only a restart does\. The global relist still finds every stop, up to 1\.0 s later/);
+  assert.deepEqual([id, action.href], ["given-up", "/help#given-up"]);
+});
+
+test("a call that hangs while stop events arrive: the stream is not said to be silent", () => {
+  const more = { oldest_call: { method: "ListPodSandbox", age_ns: 12 * S, hung: true } };
+  const silent = say({ engine: stream({}), more });
+  assert.match(silent.meaning, /No stop event has come since; a stream that is open says nothing/);
+  const lively = say({ engine: stream({}), more, told: 26 });
+  assert.equal(lively.text, "Calls hang, events come. Oldest call 12 s.");
+  assert.match(lively.meaning, /26 stop events have come since: the runtime lives/);
+  assert.doesNotMatch(lively.meaning, /says nothing/);
+  assert.doesNotMatch(say({ engine: stream({ state: "waiting" }), more }).meaning, /stream that is open/);
 });
 
 test("a quick try is not worth a sentence", () => {
