@@ -22,6 +22,7 @@ from app.sim.flavours import FLAVOURS, rules_of
 from app.sim.library import load, names
 from app.sim.presses import PALETTE
 from app.sim.scenario import Scenario
+from app.sim.shelves import FILES, in_order, shelf_of
 from app.stage.comparison import Comparisons
 from app.stage.lessondesk import LessonDesk
 from app.stage.run import Run
@@ -38,7 +39,8 @@ LEVEL = 5
 
 class ScenarioTold(msgspec.Struct, frozen=True, kw_only=True):
     """A scenario, for a list of them. ``query``: of a link to its run as it comes. ``shipped``: it
-    comes with plegscope, so its name is enough for the command line."""
+    comes with plegscope, so its name is enough for the command line. ``shelf``: what it stands
+    under in a list; those of one shelf follow each other."""
 
     name: str
     title: str
@@ -47,6 +49,7 @@ class ScenarioTold(msgspec.Struct, frozen=True, kw_only=True):
     duration_ns: int
     query: str
     shipped: bool
+    shelf: str
 
 
 class _Ready:
@@ -124,8 +127,8 @@ class Stage:
         return scenario
 
     def scenarios(self) -> tuple[ScenarioTold, ...]:
-        """All that may be played, those from files first."""
-        found = [self.lookup(name) for name in (*self._own, *names())]
+        """All that may be played, those from files first, then shelf by shelf."""
+        found = [self.lookup(name) for name in (*self._own, *in_order())]
         return tuple(
             ScenarioTold(
                 name=one.name,
@@ -135,6 +138,7 @@ class Stage:
                 duration_ns=int(one.duration_ns),
                 query=self.spec([("scenario", one.name)]).query(),
                 shipped=one.name not in self._own,
+                shelf=FILES if one.name in self._own else shelf_of(one.name),
             )
             for one in found
             if one is not None

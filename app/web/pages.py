@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Annotated
 
 import jinja2
+import markupsafe
 from fastapi import APIRouter, Header
 from fastapi.responses import HTMLResponse
 
@@ -36,6 +37,8 @@ _NBSP = "\N{NO-BREAK SPACE}"
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
 )
+
+_QUOTED = re.compile("`([^`]*)`")
 
 _EXIT_WORDS = {
     0: "finished",
@@ -142,6 +145,8 @@ class Pages:
             pod_path=pod_path,
             first_seen=first_seen,
             sentence=sentence,
+            code=code,
+            plain=plain,
         )
         self._env.globals.update(version=version, stream_path=stream_path, stage=stage, desk=desk)
         self._env.globals.update(recordings=recordings, now=now)
@@ -238,6 +243,21 @@ def _seen(value: object) -> object:
     """A value that a page shows. Characters that cannot be seen, or that turn the order of others
     round, are shown as a replacement character, as ``dom.js`` does."""
     return _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", value) if type(value) is str else value
+
+
+def code(text: str) -> markupsafe.Markup:
+    """A text whose `quoted` parts become ``<code>``, escaped all of it; an odd backtick stays."""
+    parts = _QUOTED.split(_UNSEEN.sub("\N{REPLACEMENT CHARACTER}", text))
+    made = [
+        markupsafe.Markup("<code>{}</code>").format(part) if i % 2 else markupsafe.escape(part)
+        for i, part in enumerate(parts)
+    ]
+    return markupsafe.Markup("").join(made)
+
+
+def plain(text: str) -> str:
+    """The same where there is no markup, as in an attribute."""
+    return _QUOTED.sub(r"\1", text)
 
 
 def pod_path(uid: str) -> str:

@@ -6,6 +6,7 @@ node's CPU with simulations; there these addresses say how to get one.
 
 import asyncio
 import gzip
+import itertools
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, Protocol, TypeVar
 
@@ -76,6 +77,11 @@ class ScenarioLike(Protocol):
     @property
     def shipped(self) -> bool:
         """Whether its name is enough for the command line."""
+        ...
+
+    @property
+    def shelf(self) -> str:
+        """The title that it stands under; those of one shelf follow each other."""
         ...
 
 
@@ -287,7 +293,10 @@ def pages(stage: StageLike, rendered: StagePages) -> Part:
         return rendered.page(
             "scenarios.html",
             partial=hx_request == "true",
-            scenarios=stage.scenarios(),
+            shelves=[
+                (title, list(some))
+                for title, some in itertools.groupby(stage.scenarios(), lambda one: one.shelf)
+            ],
             profiles=tuple(PROFILES.values()),
             runtimes=stage.runtimes,
         )

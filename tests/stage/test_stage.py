@@ -11,7 +11,8 @@ import pytest
 
 from app.errors import StageError, StageUnknown
 from app.hub.runwire import RunRecords
-from app.sim.library import load, names
+from app.sim.library import load
+from app.sim.shelves import in_order
 from app.stage.stage import MOST_READY, Stage
 
 QUERY = [("scenario", "storm"), ("duration", "20s")]
@@ -82,7 +83,8 @@ async def test_the_runtime_of_a_link_is_played(stage: Stage) -> None:
 
 def test_all_scenarios_are_told_with_a_link_each(stage: Stage) -> None:
     told = stage.scenarios()
-    assert [one.name for one in told] == list(names())
+    assert [one.name for one in told] == list(in_order())
+    assert len({one.shelf for one in told}) > 3
     for one in told:
         assert one.query.startswith(f"scenario={one.name}&")
         assert one.title

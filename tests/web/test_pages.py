@@ -21,7 +21,7 @@ from app.engine.records import AnyRecord, Lifecycle, RuntimeSeen
 from app.engine.state import EngineState, HealthState, QueueState, StreamView
 from app.hub.wire import Cost, PodRow, Recorded, SessionState
 from app.resources import static_dir, templates_dir
-from app.web.pages import PageData, Pages, duration, exit_meaning, wall_time
+from app.web.pages import PageData, Pages, code, duration, exit_meaning, plain, wall_time
 from tests.web.scripts import brought_in, missing
 
 S = 1_000_000_000
@@ -570,3 +570,9 @@ async def test_a_profile_without_a_name_here_is_not_explained(browser: Browser) 
     assert not [each for each in (await browser.get("/")).all("a") if each.get("id") == "profile"]
     assert "1.99" in (await browser.get("/about")).words
     assert "in force here" not in (await browser.get("/help")).words
+
+
+def test_what_a_text_quotes_is_code_whatever_it_holds() -> None:
+    assert code("Under `kep` & `<b>`: `") == "Under <code>kep</code> &amp; <code>&lt;b&gt;</code>: `"
+    assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in code("`\N{RIGHT-TO-LEFT OVERRIDE}`")
+    assert plain("Under `kep` and `legacy`") == "Under kep and legacy"

@@ -147,6 +147,17 @@ async def test_all_scenarios_are_listed_with_play_and_command(client: httpx.Asyn
     for name in names():
         assert f'href="/run?scenario={name}&amp;' in answer.text
         assert f"plegscope demo --scenario {name}<" in answer.text
+    assert answer.text.index(">Start here</h2>") < answer.text.index('id="hint-lost"')
+    assert answer.text.index('id="hint-lost"') < answer.text.index('id="big-node"')
+
+
+async def test_what_texts_quote_is_code_and_not_in_backticks(client: httpx.AsyncClient) -> None:
+    listed = (await client.get("/scenarios", headers=HTML)).text
+    assert "<code>kep</code>" in listed
+    refused = (await client.get("/run?scenario=storm&duration=never", headers=HTML)).text
+    run = (await client.get("/run?scenario=stale-event", headers=HTML)).text
+    for text in (listed, refused, run):
+        assert "`" not in text
 
 
 async def test_the_navigation_leads_to_the_stage_where_there_is_one(
