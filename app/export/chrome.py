@@ -10,7 +10,17 @@ from typing import Any, Final
 
 from app import __version__
 from app.export.source import Source
-from app.export.tracks import MOST_REQUESTS, Clock, Count, Instant, Item, Slice, Track, items
+from app.export.tracks import (
+    MOST_REQUESTS,
+    Clock,
+    Count,
+    Dropped,
+    Instant,
+    Item,
+    Slice,
+    Track,
+    items,
+)
 from app.hub.encode import encode
 
 BATCH: Final = 64 * 1024
@@ -59,6 +69,9 @@ class _Writer:
                 name = self._names[item.track]
                 at = {"pid": pid, "tid": tid, "ts": _us(item.t)}
                 yield {"ph": "C", "name": name, **at, "args": {"requests": item.value}}
+            case Dropped():
+                for track in item.tracks:
+                    self._places.pop(track, None)
             case Clock():
                 yield {
                     "ph": "M",

@@ -42,17 +42,19 @@ def _packets(item: Item) -> Iterator[pb.TracePacket]:
     match item:
         case Slice():
             begin = _event(item.track, pb.TrackEvent.TYPE_SLICE_BEGIN, item.name, item.args)
-            begin.flow_ids.extend(item.flows)
+            begin.flow_ids.extend(map(_time, item.flows))
             yield pb.TracePacket(timestamp=_time(item.start), track_event=begin)
             end = pb.TrackEvent(type=pb.TrackEvent.TYPE_SLICE_END, track_uuid=item.track)
             yield pb.TracePacket(timestamp=_time(item.end), track_event=end)
         case Instant():
             event = _event(item.track, pb.TrackEvent.TYPE_INSTANT, item.name, item.args)
-            event.flow_ids.extend(item.flows)
+            event.flow_ids.extend(map(_time, item.flows))
             yield pb.TracePacket(timestamp=_time(item.t), track_event=event)
         case Count():
             count = pb.TrackEvent(
-                type=pb.TrackEvent.TYPE_COUNTER, track_uuid=item.track, counter_value=item.value
+                type=pb.TrackEvent.TYPE_COUNTER,
+                track_uuid=item.track,
+                counter_value=min(item.value, _INT64 - 1),
             )
             yield pb.TracePacket(timestamp=_time(item.t), track_event=count)
         case Track():
@@ -102,5 +104,5 @@ def _text(text: str) -> str:
 
 
 def _time(ns: int) -> int:
-    """Nanoseconds as the format can tell them; what lies before the beginning lies at it."""
+    """A time (ns) or a flow as the format can tell it; what lies before 0 lies at it."""
     return min(max(0, ns), 2 * _INT64 - 1)

@@ -22,6 +22,7 @@ from app.engine.records import Record
 from app.export.names import HEX, UUID, Kind, Names
 from app.export.scrub import Scrubber
 from app.export.source import Source
+from app.journal.rebuild import ENDS, SOURCES, TYPES
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -53,9 +54,10 @@ VOCABULARY: Final = frozenset(
     {
         *PROFILES,
         *("containerd", "cri-o", "v1", "simulated", "demo", "watch", "record", "simulate"),
-        *("created", "started", "stopped", "deleted"),
         *("created", "running", "exited", "unknown", "ready", "notready"),
-        *("health", "global", "retry", "cache_time"),
+        *("health", "retry", "cache_time"),
+        *(*SOURCES, *ENDS, *TYPES, "queued", "executed", "held"),
+        *("ignored", "backlog", "lost", "opened", "errors"),
         *("ListPodSandbox", "ListContainers", "ContainerStatus", "PodSandboxStatus", "Version"),
     }
 )

@@ -7,6 +7,7 @@ nobody can say what is in it. In memory: one chunk, and the names.
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Final
 
 import msgspec
 
@@ -18,8 +19,19 @@ from app.export.output import unwritable, write
 from app.export.redact import Redacted, Redactor
 from app.export.source import open_source
 from app.recording import format as words
-from app.recording.format import EVENTS, INPUTS, LOSSES, OPENING, SESSION, TOLD, AnyInput, Loss
-from app.recording.format import SessionInfo as Session
+from app.recording.format import (
+    EVENTS,
+    INPUTS,
+    LOSSES,
+    OPENING,
+    SESSION,
+    STATES,
+    TOLD,
+    AnyInput,
+    Loss,
+    SessionInfo,
+    StateThen,
+)
 from app.recording.mcapparse import Message
 from app.recording.packer import Packer
 from app.recording.reading import Recording, is_mcap
@@ -62,18 +74,23 @@ def redact_file(source: Path, out: Path, redactor: Redactor) -> Copied:
     return done
 
 
+KINDS: Final[dict[int, Any]] = {
+    SESSION: SessionInfo,
+    INPUTS: AnyInput,
+    OPENING: AnyRecord,
+    LOSSES: Loss,
+    STATES: StateThen,
+    **dict.fromkeys(TOLD, AnyRecord),
+}
+"""What the messages of each channel are, but for ``EVENTS``."""
+
+
 class _Copy:
     def __init__(self, source: Path, redactor: Redactor) -> None:
         self._source = source
         self._redactor = redactor
-        decoder = msgspec.json.Decoder
-        told: msgspec.json.Decoder[msgspec.Struct] = decoder(AnyRecord)
         self._decoders: dict[int, msgspec.json.Decoder[msgspec.Struct]] = {
-            SESSION: decoder(Session),
-            INPUTS: decoder(AnyInput),
-            OPENING: told,
-            LOSSES: decoder(Loss),
-            **dict.fromkeys(TOLD, told),
+            number: msgspec.json.Decoder(kind) for number, kind in KINDS.items()
         }
         self._encode = msgspec.json.Encoder().encode
         self._done = Copied()

@@ -101,7 +101,13 @@ class Clock(msgspec.Struct, frozen=True):
     wall: int
 
 
-Item = Track | Slice | Instant | Count | Clock
+class Dropped(msgspec.Struct, frozen=True):
+    """Nothing more comes on these tracks."""
+
+    tracks: tuple[int, ...]
+
+
+Item = Track | Slice | Instant | Count | Clock | Dropped
 
 NODE, RELISTS, STREAM, HEALTH, QUEUE, NOTES = range(1, 7)
 _NODE_TRACKS: Final = (
@@ -155,6 +161,8 @@ class _Drawing:
         """Request to flow."""
         self._relist: _Open | None = None
         self._relist_number = 0
+        self._late: list[int] = []
+        """Tracks of pods that are gone, on which an end is still to come."""
         self._states: dict[int, _Open] = {}
         """What the stream is in, and health, by track."""
         self._gaps: dict[str, tuple[int, int]] = {}
@@ -274,6 +282,11 @@ class _Drawing:
         self._containers -= len(pod.containers)
         if pod.sync is not None:
             self._close(pod.sync, t, {"unfinished": True})
+        if self._relist is not None and self._relist.track in pod.parts.values():
+            # Its relist is still running, and its end will lie on this track.
+            self._late.append(pod.parts.pop("Relists"))
+        gone = (pod.group, *pod.parts.values(), *pod.containers.values())
+        self._out.append(Dropped(gone))
 
     def _event(self, record: ContainerEventSeen) -> None:
         track = self._container(
@@ -294,8 +307,10 @@ class _Drawing:
         self._instant(track, record.type, record, () if flow is None else (flow,))
         if record.new_state == "non-existent":
             pod = self._pod(record.uid)
-            if pod.containers.pop(record.container_id[:MOST_NAME], None) is not None:
+            gone = pod.containers.pop(record.container_id[:MOST_NAME], None)
+            if gone is not None:
                 self._containers -= 1
+                self._out.append(Dropped((gone,)))
 
     def _sync_began(self, record: SyncBegan) -> None:
         pod = self._pod(record.uid)
@@ -349,6 +364,11 @@ class _Drawing:
             track, name = self._place(record.uid, record.source)
             relist = _Open(track, name, record.started, {}, [])
         self._close(relist, record.t, _args(record))
+        if record.request is not None and not record.withheld:
+            self._requests.pop(record.request, None)
+        if self._late:
+            self._out.append(Dropped(tuple(self._late)))
+            self._late.clear()
 
     def _place(self, uid: str | None, source: str) -> tuple[int, str]:
         if uid is None:
@@ -394,6 +414,7 @@ class _Drawing:
                 pass
 
     def _count(self, t: int, depth: int) -> None:
+        depth = max(0, depth)
         if depth != self._depth:
             self._depth = depth
             self._out.append(Count(QUEUE, t, depth))

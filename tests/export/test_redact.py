@@ -11,7 +11,7 @@ from msgspec import inspect
 from app.engine.records import AnyRecord, Lifecycle, PodCached, Record, RelistFinished, Watching
 from app.export.names import Names
 from app.export.redact import Redacted, Redactor
-from app.recording.format import AnyInput, Loss, SessionInfo
+from app.recording.format import AnyInput, Loss, SessionInfo, StateThen
 from tests.build import died, note, pod_seen, relist_finished
 from tests.export.made import hostile, kept, numbered
 
@@ -46,7 +46,7 @@ def filled(info: inspect.Type) -> Any:
     return 1 if isinstance(info, inspect.IntType | inspect.FloatType) else None
 
 
-ALL = (*get_args(AnyRecord), *get_args(AnyInput), SessionInfo, Loss)
+ALL = (*get_args(AnyRecord), *get_args(AnyInput), SessionInfo, Loss, StateThen)
 
 
 @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)

@@ -14,9 +14,9 @@ from app.engine.records import Record
 from app.errors import RecordingError
 from app.export.names import Names
 from app.export.redact import Redacted, Redactor
-from app.export.redactfile import redact_file
+from app.export.redactfile import KINDS, redact_file
 from app.export.source import open_source
-from app.recording.format import EVENTS
+from app.recording.format import EVENTS, TOPICS
 from app.recording.reading import Told
 from app.recording.rerun import compare
 from app.recording.scribe import Scribe
@@ -63,6 +63,10 @@ def test_no_name_is_left_of_what_a_runtime_sent(runtime: str, play: str, tmp_pat
     assert leaked(names - {"true", "false"}, content(out)) == []
     kept = [data for number, data in messages(out) if number == EVENTS]
     assert len(kept) == len(events(runtime, play))
+
+
+def test_every_channel_of_a_recording_is_redacted() -> None:
+    assert set(KINDS) | {EVENTS} == set(TOPICS)
 
 
 def test_two_mentions_stay_the_same_thing(tmp_path: Path) -> None:
