@@ -573,6 +573,8 @@ async def test_a_profile_without_a_name_here_is_not_explained(browser: Browser) 
 
 
 def test_what_a_text_quotes_is_code_whatever_it_holds() -> None:
-    assert code("Under `kep` & `<b>`: `") == "Under <code>kep</code> &amp; <code>&lt;b&gt;</code>: `"
+    assert (
+        code("Under `kep` & `<b>`: `") == "Under <code>kep</code> &amp; <code>&lt;b&gt;</code>: `"
+    )
     assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in code("`\N{RIGHT-TO-LEFT OVERRIDE}`")
     assert plain("Under `kep` and `legacy`") == "Under kep and legacy"
