@@ -1,0 +1,385 @@
+"""Recordings in a real browser: played, stepped, scrubbed, looped, marked, linked, by keyboard."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import msgspec
+import pytest
+from playwright.sync_api import Browser, Page, Playwright, Request, expect
+
+from app.engine.records import HealthChanged, Note, Record
+from app.recording.format import SessionInfo
+from app.recording.scribe import Scribe
+from app.recording.segment import Segment
+from tests.browser.chromium import chromium, keep, playwright
+from tests.browser.test_accessibility import faults
+from tests.browser.test_run import PICTURE, watched
+from tests.commands import Command, command, environment
+from tests.recording.recorded import info, record_scenario
+
+PATIENT_MS = 20_000
+S = 1_000_000_000
+QUIET = ("--port", "0", "--no-browser")
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Playwright]:
+    with playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def browser(driver: Playwright) -> Iterator[Browser]:
+    with chromium(driver) as started:
+        yield started
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    yield from watched(browser)
+
+
+@pytest.fixture
+def other(browser: Browser) -> Iterator[Page]:
+    yield from watched(browser)
+
+
+@pytest.fixture(scope="module")
+def storm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("replay") / "storm.mcap"
+    record_scenario(path, "storm", seconds=90)
+    return path
+
+
+@pytest.fixture(scope="module")
+def server(storm: Path) -> Iterator[Command]:
+    with command("replay", str(storm), *QUIET) as running:
+        running.address()
+        yield running
+
+
+def written(path: Path, told: SessionInfo, records: list[Record]) -> Path:
+    scribe = Scribe(told, lambda _part: Segment(path))
+    for record in records:
+        scribe.put_record(record, by_engine=False)
+    scribe.turn()
+    return path
+
+
+def note(t: int, text: str, seq: int) -> Note:
+    return Note(seq=seq, t=t, wall=1_800_000_000 * S + t, level="info", text=text)
+
+
+def go(page: Page, server: Command, query: str = "", path: str = "") -> None:
+    """Open a recording and wait for it."""
+    address = urlsplit(server.address())
+    page.goto(server.address())
+    page.goto(f"{address.scheme}://{address.netloc}/{path}{'?' if query else ''}{query}")
+    expect(page.locator("#player-what")).to_contain_text("Record", timeout=PATIENT_MS)
+
+
+def cursor(page: Page) -> tuple[int, int]:
+    t, seq = page.evaluate("[player.t, player.seq]")
+    return int(t), int(seq)
+
+
+def until(page: Page, condition: str) -> None:
+    """Wait for what is true on the page."""
+    page.evaluate(
+        f"""() => new Promise((resolve, reject) => {{
+          const end = performance.now() + {PATIENT_MS};
+          const look = () => {{
+            if ({condition}) resolve();
+            else if (performance.now() > end) reject(new Error(`never: {condition}`));
+            else setTimeout(look, 20);
+          }};
+          look();
+        }})"""
+    )
+
+
+def address(page: Page) -> str:
+    """The query of the address, once it holds the cursor."""
+    until(
+        page,
+        "new URLSearchParams(location.search).get('t')?.startsWith((player.t / 1e9).toFixed(3)"
+        ".replace(/\\.?0+$/, ''))",
+    )
+    page.wait_for_timeout(200)
+    return urlsplit(str(page.evaluate("location.href"))).query
+
+
+def test_it_is_the_page_of_the_live_node_with_the_player_of_a_run(
+    page: Page, server: Command
+) -> None:
+    go(page, server, "t=33s")
+    assert cursor(page)[0] == 33 * S
+    expect(page.locator("#sentence")).to_contain_text("Healthy")
+    assert page.locator("#labels li").count() > 10
+    expect(page.locator("#play-state")).to_have_text("Paused")
+    page.keyboard.press("Space")
+    expect(page.locator("#play-state")).to_have_text("Playing 1×")
+    until(page, "player.t > 33.2e9")
+    page.keyboard.press("Space")
+    keep(page, "replay-1280")
+
+
+def test_everything_goes_by_keyboard(page: Page, server: Command) -> None:
+    go(page, server, "t=33s")
+    t, seq = cursor(page)
+    page.keyboard.press(".")
+    until(page, f"player.seq === {seq + 1}")
+    expect(page.locator("#play-state")).to_have_text("Stepping")
+    page.keyboard.press(",")
+    until(page, f"player.seq === {seq}")
+    page.keyboard.press(">")
+    until(page, f"player.t > {t} && player.newest.kind === 'relist_finished'")
+    page.keyboard.press("<")
+    until(page, f"player.t <= {t} && player.newest.kind === 'relist_finished'")
+    page.keyboard.press("e")
+    expect(page.locator("#player-what")).to_contain_text("No incident comes after this")
+    page.keyboard.press("E")
+    until(page, "player.t < 33e9")
+    expect(page.locator("#player-what")).to_contain_text("was killed for its memory")
+    page.keyboard.press("p")
+    expect(page.locator("#player-what")).to_contain_text("press the name of a pod first")
+    uid = page.evaluate("player.newest.uid")
+    page.evaluate("plegscope.select(player.seq)")
+    seq = cursor(page)[1]
+    page.keyboard.press("p")
+    until(page, f"player.seq > {seq} && player.newest.uid === '{uid}'")
+    page.keyboard.press("Escape")
+    page.keyboard.press("r")
+    expect(page.locator("#rate")).to_have_value("2")
+    page.keyboard.press("End")
+    expect(page.locator("#film-end")).to_contain_text("The recording ends here, at ")
+    expect(page.locator("#play-state")).to_have_text("At the end")
+    page.keyboard.press("Home")
+    expect(page.locator("#film-end")).to_be_hidden()
+    assert cursor(page)[0] == 0
+    page.keyboard.press("?")
+    sheet = page.locator("#keys-list")
+    for words in ("the next incident", "the loop begins here", "markers; mark this time"):
+        expect(sheet).to_contain_text(words)
+
+
+def test_a_link_shows_the_same_wherever_the_file_is(
+    page: Page, other: Page, server: Command, storm: Path, tmp_path: Path
+) -> None:
+    go(page, server, "t=30s&filter=shard&span=30&group=namespace")
+    for key in (">", ">", ".", ".", ","):
+        before = cursor(page)
+        page.keyboard.press(key)
+        until(page, f"player.seq !== {before[1]} && player.wanted === null")
+    page.evaluate("player.seek(34e9)")
+    until(page, "player.t === 34e9")
+    page.evaluate("plegscope.select(plegscope.store.finds.at(-3).seq)")
+    page.keyboard.press("i")
+    page.keyboard.press("r")
+    query = address(page)
+    told = parse_qs(query)
+    assert told["loop"][0].startswith("34s..")
+    assert (told["rate"], told["filter"], len(told["digest"][0])) == (["2"], ["shard"], 16)
+    elsewhere = tmp_path / "storm.mcap"
+    elsewhere.write_bytes(storm.read_bytes())
+    with command("replay", str(elsewhere), *QUIET) as second:
+        go(other, second, query)
+        assert cursor(other) == cursor(page)
+        expect(other.locator("#drawer h2")).to_be_visible()
+        assert other.evaluate("player.loop") == page.evaluate("player.loop")
+        expect(other.locator("#film-warnings")).to_be_hidden()
+        page.mouse.move(0, 0)
+        # What was said last is about what was done, not about what is shown.
+        for one in (page, other):
+            one.evaluate("player.seek(player.t)")
+        mine, theirs = page.evaluate(PICTURE), other.evaluate(PICTURE)
+        assert theirs[1] == mine[1]
+        assert theirs[0] == mine[0]
+
+
+def test_another_file_of_that_name_is_noticed(page: Page, server: Command) -> None:
+    go(page, server, "digest=0123456789abcdef&t=3s")
+    expect(page.locator("#film-warnings")).to_contain_text("made for another recording")
+
+
+def test_the_scrubber_and_the_overview_lead_anywhere(page: Page, server: Command) -> None:
+    go(page, server, "t=1s")
+    until(page, "Number(document.getElementById('scrubber').max) > 80000")
+    page.locator("#scrubber").fill("60000")
+    until(page, "player.t === 60e9")
+    box = page.locator("#overview").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 3, box["y"] + 10)
+    until(page, "Math.abs(player.t - player.duration / 3) < 2e9")
+    page.keyboard.press("j")
+    for text, condition in (
+        ("65s", "player.t === 65e9"),
+        ("+1.5s", "player.t === 66.5e9"),
+        ("-60s", "player.t === 6.5e9"),
+        ("08:00:20", "Math.abs(player.t - 20e9) < 1e9"),
+    ):
+        page.locator("#jump-to").fill(text)
+        page.keyboard.press("Enter")
+        until(page, condition)
+    page.locator("#jump-to").fill("soon")
+    page.keyboard.press("Enter")
+    expect(page.locator("#player-what")).to_contain_text("“soon” is no time")
+
+
+def test_a_loop_goes_round(page: Page, server: Command) -> None:
+    go(page, server, "t=10s&loop=9s..10.5s&rate=5")
+    expect(page.locator("#loop-words")).to_contain_text("9.000")
+    page.evaluate("""() => {
+      window.most = 0;
+      window.rounds = 0;
+      let last = player.t;
+      player.onCursor.push((t) => {
+        window.most = Math.max(window.most, t);
+        if (t < last) window.rounds += 1;
+        last = t;
+      });
+    }""")
+    page.keyboard.press("Space")
+    until(page, "window.rounds >= 2")
+    page.keyboard.press("Space")
+    assert page.evaluate("window.most") <= 10.5 * S
+    page.keyboard.press("x")
+    expect(page.locator("#loop-words")).to_have_text("off")
+
+
+def test_a_marker_is_kept_beside_the_recording(
+    page: Page, other: Page, storm: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "storm.mcap"
+    path.write_bytes(storm.read_bytes())
+    with command("replay", str(path), *QUIET) as running:
+        go(page, running, "t=32s")
+        page.keyboard.press("m")
+        page.keyboard.type('<img src=x onerror="alert(1)"> here')
+        page.keyboard.press("Enter")
+        expect(page.locator("#marker-list li")).to_contain_text("here")
+        saved = tmp_path / "storm.mcap.markers.json"
+        assert saved.stat().st_mode & 0o777 == 0o600
+        (marker,) = json.loads(saved.read_text())["markers"]
+        assert marker["wall"] == 1_800_000_032 * S
+        go(other, running, "t=1s")
+        expect(other.locator("#markers-count")).to_have_text("1")
+        other.keyboard.press("m")
+        other.locator("#marker-list button", has_text="32.000").click()
+        until(other, "player.t === 32e9")
+        other.locator("#marker-list button", has_text="Remove").click()
+        expect(other.locator("#markers-count")).to_have_text("0")
+
+
+def test_a_page_holds_only_what_is_around_the_cursor(page: Page, tmp_path: Path) -> None:
+    """Forty thousand records; the page gets a few pieces, and what it keeps is bounded."""
+    told = info(session="a" * 16, origin=1_800_000_000 * S, simulated=True)
+    records = [note(n * S // 50, f"note {n}", n) for n in range(1, 40_001)]
+    path = written(tmp_path / "long.mcap", told, list(records))
+    with command("replay", str(path), *QUIET) as running:
+        pieces: list[str] = []
+
+        def asked(request: Request) -> None:
+            if "/piece?" in request.url:
+                pieces.append(request.url)
+
+        page.on("request", asked)
+        go(page, running, "t=600s")
+        first = len(pieces)
+        assert first <= 8
+        for place in range(0, 800, 25):
+            page.evaluate(f"player.seek({place}e9)")
+            until(page, f"player.t === {place}e9")
+            assert page.evaluate("player.newest ? player.newest.t : 0") <= place * S
+        assert page.evaluate("player.film.here.size") <= 64
+        assert page.evaluate("plegscope.store.records.length") <= 66_000
+        page.evaluate("player.setRate(100)")
+        page.evaluate("player.seek(100e9)")
+        page.keyboard.press("Space")
+        until(page, "player.t > 400e9")
+        assert page.evaluate("plegscope.store.gaps.length") == 0
+
+
+def test_time_without_records_is_a_break_and_is_played_over(page: Page, tmp_path: Path) -> None:
+    told = info(session="a" * 16, origin=1_800_000_000 * S, simulated=True)
+    later = msgspec.structs.replace(told, session="b" * 16, origin=1_800_007_200 * S)
+    paths = [
+        written(tmp_path / "a.mcap", told, [note(n * S, f"note {n}", n) for n in range(1, 20)]),
+        written(tmp_path / "b.mcap", later, [note(n * S, f"more {n}", n) for n in range(1, 20)]),
+    ]
+    with command("replay", *map(str, paths), *QUIET) as running:
+        go(page, running, "t=19s&rate=5")
+        until(page, "Number(document.getElementById('scrubber').max) < 60000")
+        page.keyboard.press("Space")
+        until(page, "player.t > 7200e9")
+        expect(page.locator("#player-what")).to_contain_text("Record")
+        page.keyboard.press("End")
+        expect(page.locator("#player-what")).to_contain_text("more 19")
+        # The break has its place on the scrubber, too.
+        page.locator("#scrubber").fill("20000")
+        until(page, "player.t > 18e9 && player.t < 7201e9")
+        keep(page, "replay-break-1280")
+
+
+def test_several_nodes_share_a_clock(page: Page, tmp_path: Path) -> None:
+    one = info(session="a" * 16, origin=1_800_000_000 * S, simulated=False, host="node-a")
+    two = msgspec.structs.replace(one, session="b" * 16, host="node-b")
+    bad = HealthChanged(seq=7, t=12 * S, wall=1_800_000_012 * S, healthy=False, message="late")
+    paths = [
+        written(tmp_path / "a.mcap", one, [note(n * S, f"a {n}", n) for n in range(1, 20)]),
+        written(tmp_path / "b.mcap", two, [note(5 * S, "b 5", 1), bad]),
+    ]
+    with command("replay", *map(str, paths), *QUIET) as running:
+        go(page, running)
+        page.evaluate("player.seek(11e9)")
+        until(page, "player.t === 11e9")
+        expect(page.locator("#player-what")).to_contain_text("a 12")
+        with page.expect_navigation():
+            page.locator("#node-choice").select_option(label="node-b")
+        expect(page.locator("#player-what")).to_contain_text("Record 2 of 2", timeout=PATIENT_MS)
+        assert cursor(page)[0] == 11 * S
+        expect(page.locator("#incident-count")).to_have_text("1 incident")
+
+
+def test_the_list_leads_to_the_player(page: Page, storm: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "plegscope" / "flight"
+    folder.mkdir(parents=True)
+    name = "20260101T000000Z-watch-0123abcd-000001.mcap"
+    (folder / name).write_bytes(storm.read_bytes())
+    environ = environment(XDG_STATE_HOME=str(tmp_path))
+    with command("replay", *QUIET, env=environ) as running:
+        page.goto(running.address())
+        expect(page.locator("h1")).to_have_text("Recordings")
+        assert faults(page) == []
+        keep(page, "recordings-1280")
+        page.get_by_role("link", name=name).click()
+        expect(page.locator("#player-what")).to_contain_text("Record", timeout=PATIENT_MS)
+        page.keyboard.press("End")
+        query = parse_qs(address(page))
+        assert query["file"] == [name]
+        page.goto(f"{page.url.split('/replay')[0]}/recordings")
+        expect(page.locator("tbody .num").nth(2)).to_have_text("1")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_accessibility(browser: Browser, server: Command, width: int, scheme: str) -> None:
+    options: dict[str, Any] = {
+        "viewport": {"width": width, "height": 800}, "color_scheme": scheme,
+    }  # fmt: skip
+    for page in watched(browser, **options):
+        go(page, server, "t=40s")
+        assert faults(page) == []
+        keep(page, f"replay-{width}-{scheme}")
+        page.evaluate("document.getElementById('markers').showPopover()")
+        assert faults(page) == []
+        page.evaluate("document.getElementById('markers').hidePopover()")
+        page.evaluate("player.toEnd()")
+        expect(page.locator("#play-state")).to_have_text("At the end")
+        assert faults(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
