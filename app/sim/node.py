@@ -26,7 +26,7 @@ from app.sim.livestream import ShapedWay
 from app.sim.nodefaults import NodeFaults
 from app.sim.others import OtherSubscribers
 from app.sim.performance import Performance
-from app.sim.scenario import Scenario
+from app.sim.scenario import Scenario, claim
 from app.sim.script import Script
 from app.sim.server import CriServer, remove_socket
 from app.sim.units import shown
@@ -183,7 +183,7 @@ class SimNode:
         self.plan.schedule(scenario.faults, lead_ns)
         self._performance.begin(lead_ns)
         if not self._endless:
-            begin = partial(self._tell, "info", f"{scenario.title}. {scenario.shows}")
+            begin = partial(self._tell, "info", f"{scenario.title}. {claim(scenario.shows)}")
             self._agenda.after(lead_ns, begin)
             self._agenda.after(lead_ns + scenario.duration_ns, self._end)
         while True:

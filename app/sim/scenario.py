@@ -21,7 +21,8 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     title: str
     shows: str
-    """What is to be seen, in a few sentences."""
+    """What is to be seen, in a few sentences: under ``kep``, unless they name the profile
+    themselves. For people it goes through :func:`claim`."""
     seed: int = 7
     duration_ns: int = 120_000_000_000
     workloads: tuple[Workload, ...] = ()
@@ -30,3 +31,19 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     workers: WorkerSettings = WorkerSettings()
     rules: RuntimeRules = CONTAINERD_2
     latencies: Latencies = Latencies()
+
+
+def claim(shows: str, profile: str = "") -> str:
+    """What a scenario is meant to show, with the profile that it is a claim about.
+
+    ``profile``: the one it is played with, where it is; under another one than that which the text
+    is about the claim may be false, and that is said.
+    """
+    shows = shows.strip()
+    if not shows:
+        return ""
+    default = EngineSettings().profile
+    if f"Under `{default}`" in shows:
+        return shows
+    here = f" (this is {profile})" if profile and profile != default else ""
+    return f"Under {default}{here}: {shows}"

@@ -1,6 +1,7 @@
 """Scenario files: what may stand in one, and how it becomes a scenario.
 
-A scenario file is TOML. ``title``, ``shows``, ``seed`` and ``duration`` stand at its head;
+A scenario file is TOML. ``title``, ``shows``, ``seed`` and ``duration`` stand at its head; what
+``shows`` claims is meant of the profile ``kep``, unless it says "Under `kep`" itself beside others.
 ``[[workload]]`` tables put pods on the node, ``[[fault]]`` tables say what goes wrong and when;
 ``[engine]`` and ``[node]`` change numbers of the kubelet, and ``[node]`` names the
 runtime. Durations are texts, such as "30s"; a pair of them is the shortest and the longest of

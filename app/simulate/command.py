@@ -15,6 +15,7 @@ from app.resources import check_generated
 from app.settings import Settings
 from app.sim.account import Summary, play_to_end
 from app.sim.library import load, names
+from app.sim.scenario import claim
 from app.sim.virtual import VirtualSession
 from app.simulate.progress import Progress, silent
 from app.simulate.table import plain, table
@@ -64,7 +65,7 @@ def simulate(settings: Settings) -> int:
         if isinstance(progress, Progress):
             progress.clear()
         judged = verdict(summary, settings.scenario)
-        _write(out, settings.output, summary, scenario.shows, judged.text)
+        _write(out, settings.output, summary, claim(scenario.shows, settings.profile), judged.text)
         out.flush()
     except OSError as error:
         leave(out)

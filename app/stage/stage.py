@@ -21,7 +21,7 @@ from app.sim.button import GROUPS, Button
 from app.sim.flavours import FLAVOURS, rules_of
 from app.sim.library import load, names
 from app.sim.presses import PALETTE
-from app.sim.scenario import Scenario
+from app.sim.scenario import Scenario, claim
 from app.sim.shelves import FILES, in_order, shelf_of
 from app.stage.comparison import Comparisons
 from app.stage.lessondesk import LessonDesk
@@ -133,7 +133,7 @@ class Stage:
             ScenarioTold(
                 name=one.name,
                 title=one.title,
-                shows=one.shows.strip(),
+                shows=claim(one.shows),
                 seed=one.seed,
                 duration_ns=int(one.duration_ns),
                 query=self.spec([("scenario", one.name)]).query(),
@@ -217,7 +217,7 @@ def _told(spec: RunSpec, title: str, shows: str) -> Played:
         query=spec.query(),
         scenario=spec.scenario,
         title=title,
-        shows=shows.strip(),
+        shows=claim(shows, spec.profile),
         seed=spec.seed,
         profile=spec.profile,
         runtime=spec.runtime,

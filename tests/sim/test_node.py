@@ -498,7 +498,7 @@ async def test_at_the_end_of_its_time_faults_are_over_and_the_node_runs_on(path:
         await run.until(lambda: ended(run, pod.uid) != [])
         assert run.node.plan.quiet
     assert notes == [
-        (2, "info", "A test. It."),
+        (2, "info", "A test. Under kep"),
         (62, "warning", " Lose events. It imitates"),
         (102, "warning", " Silence the stream. It imitates"),
         (112, "info", " Silence the stream."),

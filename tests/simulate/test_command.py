@@ -58,6 +58,15 @@ def test_scenarios_are_listed_one_a_line_the_name_first(
     assert all(len(line.split()) > 3 for line in lines)
 
 
+def test_what_a_scenario_shows_is_said_of_its_profile(
+    small: str, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert main(["simulate", small, "--profile", "legacy"]) == 0
+    assert b"\n\nUnder kep (this is legacy): A death.\n\n" in capsysbinary.readouterr().out
+    assert main(["simulate", small]) == 0
+    assert b"\n\nUnder kep: A death.\n\n" in capsysbinary.readouterr().out
+
+
 @pytest.mark.parametrize("output", ["table", "json", "jsonl"])
 def test_the_same_seed_is_the_same_bytes_in_every_process(output: str) -> None:
     arguments = ("simulate", "lossy-stream", "--duration", "30s", "--format", output)

@@ -12,6 +12,7 @@ import pytest
 from app.errors import StageError, StageUnknown
 from app.hub.runwire import RunRecords
 from app.sim.library import load
+from app.sim.scenario import claim
 from app.sim.shelves import in_order
 from app.stage.stage import MOST_READY, Stage
 
@@ -88,7 +89,14 @@ def test_all_scenarios_are_told_with_a_link_each(stage: Stage) -> None:
     for one in told:
         assert one.query.startswith(f"scenario={one.name}&")
         assert one.title
-        assert one.shows
+        assert one.shows == claim(load(one.name).shows)
+
+
+def test_what_a_run_shows_is_said_of_its_profile(stage: Stage) -> None:
+    asked = [("scenario", "lossy-stream")]
+    assert stage.told(asked).shows.startswith("Under kep: What the stream tells of")
+    legacy = stage.told([*asked, ("profile", "legacy")])
+    assert legacy.shows.startswith("Under kep (this is legacy): What the stream tells of")
 
 
 async def test_a_scenario_from_a_file_may_be_played_but_takes_no_name_away() -> None:
