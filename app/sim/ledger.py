@@ -18,13 +18,17 @@ from app.sim.objects import RuntimeEvent
 class Detection(msgspec.Struct, frozen=True, kw_only=True):
     """How beginnings or ends of processes were found out.
 
-    ``by_source``: by the relist source that found them, from the true moment to the finding.
-    ``happened``: how many there were. ``twice``: told of again. ``wrong``: told of, but they had
-    not happened. ``waiting``: not found, but the runtime still lists the container, so they can
-    be. ``never``: gone from the runtime without having been found.
+    ``by_source``: by the relist source that found them, from the true moment to the finding;
+    ``all``: by whichever, so that it can be held against what the runtime itself needed.
+    ``happened``: how many there were; ``baseline``: those of them found by the session's first
+    global relist, so that nobody was late: they are in no spread. ``twice``: told of again.
+    ``wrong``: told of, but they had not happened. ``waiting``: not found, but the runtime still
+    lists the container, so they can be. ``never``: gone from the runtime without having been found.
     """
 
     happened: int
+    baseline: int
+    all: Spread
     by_source: dict[str, Spread]
     twice: int
     wrong: int
@@ -60,6 +64,8 @@ class _Book:
         self._closed: dict[str, Happening] = {}
         self.twice = 0
         self.wrong = 0
+        self.baseline = 0
+        self.all = Durations()
         self.by_source: dict[str, Durations] = {}
 
     def enter(self, container_id: str, t: int) -> None:
@@ -82,7 +88,10 @@ class _Book:
                 source=record.source,
                 baseline=record.baseline,
             )
-            if not record.baseline:
+            if record.baseline:
+                self.baseline += 1
+            else:
+                self.all.add(record.t - t)
                 self.by_source.setdefault(record.source, Durations()).add(record.t - t)
         elif container_id in self._closed:
             self.twice += 1
@@ -99,6 +108,8 @@ class _Book:
         waiting = sum(container_id in listed for container_id in self.open)
         return Detection(
             happened=self.happened,
+            baseline=self.baseline,
+            all=self.all.spread(),
             by_source={
                 source: self.by_source[source].spread() for source in sorted(self.by_source)
             },

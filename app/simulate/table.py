@@ -56,19 +56,28 @@ def plain(text: str) -> str:
 
 def _detection(title: str, found: Detection) -> list[str]:
     rows: list[Row] = [("found by", "count", "p50", "p90", "p99", "max")]
+    spreads = [
+        *found.by_source.items(),
+        *([("all", found.all)] if len(found.by_source) > 1 else []),
+    ]
     rows += [
         (source, str(spread.count), *map(shown, (spread.p50, spread.p90, spread.p99, spread.max)))
-        for source, spread in found.by_source.items()
+        for source, spread in spreads
     ]
     lines = [title, *aligned(rows)] if found.by_source else [title]
     odd = (
-        (found.twice, "told of twice"),
-        (found.wrong, "told of wrongly"),
-        (found.waiting, "not found yet"),
-        (found.never, "never seen, as the container was gone or had ended by the next look"),
+        (found.baseline, "came before the first look, so nobody was late"),
+        (found.waiting, "unseen at the end"),
+        (found.never, "missed, as the container was gone or had ended by the next look"),
     )
     told = [f"{number} {what}" for number, what in odd if number]
-    total = "; ".join([f"{found.happened} in all", *told])
+    total = f"{found.happened} in all"
+    if told:
+        total += ": " + "; ".join([f"{found.all.count} as above", *told])
+    if found.twice:
+        total += f"; told of again, and counted once: {found.twice}"
+    if found.wrong:
+        total += f"; told of though it had not happened, and not counted: {found.wrong}"
     return [*lines, *wrap(total, WIDTH, initial_indent="  ", subsequent_indent="  ")]
 
 
@@ -76,14 +85,16 @@ def _lag(lag: Spread) -> list[str]:
     if not lag.count:
         return []
     told = (
-        f"  The runtime itself noticed them after {shown(lag.p50)} (p50), {shown(lag.max)} (max): "
-        "no PLEG can be quicker."
+        f"The runtime itself took {shown(lag.p50)} to tell of an end (p50 of the {lag.count} it "
+        f"told of; max {shown(lag.max)}); of no single end can a PLEG know sooner than it."
     )
-    return [told]
+    return wrap(told, WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
 def _lifecycle(summary: Summary) -> list[str]:
-    title = "Lifecycle events by relist source"
+    title = (
+        "Lifecycle events by relist source, of containers and sandboxes, what ran before included"
+    )
     rows: list[Row] = [("source", *EVENT_TYPES)]
     rows += [
         (source, *(str(types.get(one, 0)) for one in EVENT_TYPES))
