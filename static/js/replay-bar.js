@@ -52,7 +52,7 @@ export class ReplayBar {
     byId("incident-on").addEventListener("click", () => this.incident(1));
     byId("loop").addEventListener("click", () => this.#toggleLoop());
     byId("markers").addEventListener("toggle", (/** @type {any} */ event) => { if (event.newState === "open") this.#opened(); });
-    byId("mark-form").addEventListener("submit", (event) => {
+    byId("mark-form").addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
       event.preventDefault();
       const note = byId("mark-note");
       void this.#change({ t: Math.round(player.t), note: note.value }).then((done) => { if (done) note.value = ""; });

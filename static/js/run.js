@@ -52,6 +52,7 @@ function runPage() {
   let bar = null;
   /** @type {Presses|null} */
   let presses = null;
+  /** @type {NodePage} */
   const page = new NodePage({
     source: (shown) => player.attach(shown),
     clock: /** @type {any} */ (player.clock),

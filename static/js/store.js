@@ -37,6 +37,22 @@ export class Store {
   /** Records that the next snapshot does not bring, as the server says; null: it did not say. @type {number|null} */
   #lost = null;
 
+  /** @type {Rec[]} */ records = [];
+  /** @type {Map<string, Lane>} */ lanes = new Map();
+  /** Every event of the stream, for its row. @type {{t: number, seq: number, rec: Rec}[]} */
+  ticks = [];
+  /** @type {Find[]} */ finds = [];
+  /** @type {Stretch[]} */ stretches = [];
+  /** @type {Hole[]} */ gaps = [];
+  /** Faults of a simulated node, as its notes tell of them. @type {FaultSpan[]} */
+  faults = [];
+  /** Length of the request queue from `t` on. @type {{t: number, seq: number, depth: number}[]} */
+  depths = [];
+  /** Until when (t) two requests or more were in the queue at the same time. */
+  queuedT = -Infinity;
+  /** Started containers by id: when the stream said so. @type {Map<string, number>} */
+  startedAt = new Map();
+
   /** @param {number} capacity records kept */
   constructor(capacity = CAPACITY) {
     this.capacity = capacity;
@@ -49,22 +65,20 @@ export class Store {
     /** Older records than the oldest here exist or existed. */
     this.truncated = false;
     this.ledger = new Ledger();
-    this.#clear();
   }
 
   #clear() {
-    /** @type {Rec[]} */ this.records = [];
-    /** @type {Map<string, Lane>} */ this.lanes = new Map();
+    this.records = [];
+    this.lanes = new Map();
     this.ledger = new Ledger();
-    /** Every event of the stream, for its row. @type {{t: number, seq: number, rec: Rec}[]} */ this.ticks = [];
-    /** @type {Find[]} */ this.finds = [];
-    /** @type {Stretch[]} */ this.stretches = [];
-    /** @type {Hole[]} */ this.gaps = [];
-    /** Faults of a simulated node, as its notes tell of them. @type {FaultSpan[]} */ this.faults = [];
-    /** Length of the request queue from `t` on. @type {{t: number, seq: number, depth: number}[]} */ this.depths = [];
-    /** Until when (t) two requests or more were in the queue at the same time. */
+    this.ticks = [];
+    this.finds = [];
+    this.stretches = [];
+    this.gaps = [];
+    this.faults = [];
+    this.depths = [];
     this.queuedT = -Infinity;
-    /** Started containers by id: when the stream said so. @type {Map<string, number>} */ this.startedAt = new Map();
+    this.startedAt = new Map();
   }
 
   get relists() {

@@ -34,7 +34,7 @@ const AHEAD_MS = 2500;
 /** Of an idle stretch so much is played at either end, ns. */
 export const LEFT = 2e9;
 
-/** @implements {import("./film.js").Film} */
+/** A film, as `film.js` describes it. */
 export class Tape {
   /** @param {Server} server @param {FilmTold} told @param {() => number} [span] how far back the window reaches, ns */
   constructor(server, told, span = () => 60e9) {
@@ -47,6 +47,7 @@ export class Tape {
     this.here = new Map();
     /** @type {Map<number, Promise<void>>} */
     this.coming = new Map();
+    this.axis = new Axis(told.idle, Math.max(0, told.end_t));
     this.update(told, 0);
   }
 

@@ -63,7 +63,7 @@ class Registry:
 def registry(monkeypatch: pytest.MonkeyPatch) -> Registry:
     """A registry that has PACKAGE."""
     made = Registry(PACKAGE)
-    monkeypatch.setattr(hatch_build, "_npm_pack", made.pack)
+    monkeypatch.setattr(hatch_build, "npm_pack", made.pack)
     return made
 
 
