@@ -159,7 +159,7 @@ def install(purpose: str) -> None:
     build = digest(sources)
     have = installed()
     if wanted[purpose] != have.get(purpose) and wanted["test"] != have.get("test"):
-        say("Installing packages into .venv (once; about half a minute)")
+        say("Installing packages into .venv (once; a minute or two)")
         files = [f"-r{lock / part}.txt" for part in LOCKS[purpose]]
         if not pip("--require-hashes", *files):
             raise SetupError(

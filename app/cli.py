@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
 VERSION = f"plegscope {__version__}\n"
+OUTPUT = "-o"
+"""The flag that must be given wherever there is one."""
 
 DESCRIPTION = """\
 See a Kubernetes node's Pod Lifecycle Event Generator (PLEG) at work: which stop event asked for
@@ -196,7 +198,22 @@ def build_parser() -> argparse.ArgumentParser:
         for setting in SETTINGS:
             if name in setting.commands:
                 _add(command, setting)
+        command.usage = _usage(command)
     return parser
+
+
+def _usage(command: argparse.ArgumentParser) -> str:
+    """The usage line, without brackets around what must be given.
+
+    argparse does not check it: whoever leaves it out is told in a sentence, with an example.
+    """
+    needed = [one for one in command._actions if one.option_strings == [OUTPUT]]
+    for one in needed:
+        one.required = True
+    usage = command.format_usage().removeprefix("usage: ").rstrip().replace("%", "%%")
+    for one in needed:
+        one.required = False
+    return usage
 
 
 def _add(parser: argparse.ArgumentParser, setting: Setting) -> None:
@@ -277,7 +294,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str] | None) -> int:
     # Help is printed while the command line is read.
     with terminal.printing():
-        arguments = build_parser().parse_args(argv)
+        parser = build_parser()
+        if not (sys.argv[1:] if argv is None else argv):
+            parser.print_help(sys.stderr)
+            raise SystemExit(2)
+        arguments = parser.parse_args(argv)
         if arguments.command == "version":
             terminal.say(VERSION)
             return 0

@@ -232,7 +232,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "-o",
         "record_to",
-        "file to write, which must not exist yet",
+        "file to write, which must not exist yet; must be given",
         ("record", "recover", "export", "redact"),
         "OUT",
         str,

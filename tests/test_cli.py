@@ -120,7 +120,21 @@ def test_no_command_is_a_usage_error_that_names_the_commands(
     with pytest.raises(SystemExit) as ended:
         main([])
     assert ended.value.code == 2
-    assert "COMMAND" in capsys.readouterr().err
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "COMMAND" in told.err
+    assert all(re.search(rf"^ +{name}\b", told.err, re.MULTILINE) for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", ["record", "recover", "export", "redact"])
+def test_what_must_be_given_has_no_brackets(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    usage = capsys.readouterr().out.split("\n\n")[0]
+    assert " -o OUT" in usage
+    assert "[-o" not in usage
 
 
 def test_the_readme_tells_of_every_flag() -> None:

@@ -30,8 +30,9 @@ SAMPLE = 64 * 1024
 """Bytes of a file's beginning, and of its end, that its digest is made of."""
 
 GIVE = (
-    "Give a recording (MCAP), or a journal that `plegscope watch --format jsonl` or `plegscope "
-    "simulate --format jsonl` wrote."
+    "Give a recording (MCAP), which `plegscope record -o FILE` and `plegscope simulate NAME "
+    "--record-to FILE` write, or a journal, which `watch` and `simulate` write with `--format "
+    "jsonl`. `plegscope replay` alone lists what the flight recorder has."
 )
 
 

@@ -86,7 +86,7 @@ def test_what_may_never_end_or_begin_is_not_read(path: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", ["x" * 5000, "none.jsonl", ""])
 def test_a_name_that_leads_nowhere_is_a_sentence_with_a_way_out(tmp_path: Path, name: str) -> None:
-    with pytest.raises(RecordingError, match=r"cannot be read .*watch --format jsonl"):
+    with pytest.raises(RecordingError, match=r"cannot be read .*record -o FILE.*--format jsonl"):
         Source(tmp_path / name)
 
 
