@@ -38,10 +38,11 @@ class Span(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Idle(msgspec.Struct, frozen=True, array_like=True):
-    """From when to when no record is, as an array."""
+    """From when to when no record is, as an array; ``gap``: because nothing was recorded."""
 
     from_t: int
     to_t: int
+    gap: bool = False
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,7 +145,8 @@ class Markers(msgspec.Struct, frozen=True, kw_only=True):
 class RecordingRow(msgspec.Struct, frozen=True, kw_only=True):
     """A recording in the list. Times are wall times (ns since 1970); None: not known.
 
-    ``incidents`` None: nobody has looked. ``trouble``: why it cannot be opened.
+    ``group``: names all files of the session, as a link may. ``incidents`` None: nobody has looked.
+    ``trouble``: why it cannot be opened.
     """
 
     name: str
@@ -153,6 +155,7 @@ class RecordingRow(msgspec.Struct, frozen=True, kw_only=True):
     ended: int | None = None
     node: str = ""
     title: str = ""
+    group: str = ""
     incidents: int | None = None
     trouble: str = ""
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from app.engine.records import AnyRecord, Record, RelistFinished, RuntimeHung, RuntimeSeen
+from app.engine.records import AnyRecord, Gap, Record, RelistFinished, RuntimeHung, RuntimeSeen
 from app.errors import RecordingError
 from app.hub.encode import encode
 from app.hub.filmwire import FilmTold, Found, Incident, NodeTold, Piece, Sought, Span
@@ -22,7 +22,7 @@ from app.journal.projection import PodTable
 from app.journal.rebuild import StateBuilder
 from app.journal.weight import weight
 from app.replaying.incidents import Incidents
-from app.replaying.joined import Joined, Opened
+from app.replaying.joined import NOT_RECORDED, Joined, Opened
 from app.replaying.overview import Bins, IdleStretches
 from app.replaying.spool import Full, Spool
 
@@ -153,7 +153,8 @@ class Film:
             unhealthy, down = self._incidents.unhealthy, self._incidents.down
             self._bins.apply(record, unhealthy=unhealthy, down=down)
             if self._last:
-                self._idle.apply(max(0, self._end_t), record.t)
+                gap = isinstance(record, Gap) and record.reason in NOT_RECORDED
+                self._idle.apply(max(0, self._end_t), record.t, gap=gap)
             self._last = record.seq
             self._end_t = max(self._end_t, record.t)
 

@@ -20,6 +20,7 @@ OVERLAP_NS = 1_000_000_000
 
 BETWEEN = "Nothing was recorded here: plegscope was not running, or its recording is not given."
 MISSING = "A recording between these two files is not given."
+NOT_RECORDED = (BETWEEN, MISSING)
 
 
 class Opened:
@@ -46,7 +47,7 @@ class Opened:
         info = self.source.info
         if info is None:
             return self.source.name
-        return f"{info.host} {info.title if info.simulated else ''}".strip() or info.title
+        return info.title if info.simulated else info.host or info.title
 
 
 class Joined:

@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from app.errors import RecordingError, RecordingUnknown
 from app.hub.filmwire import RecordingList, RecordingRow
 from app.recording import mcapwrite as mcap
@@ -83,10 +85,7 @@ class Listing:
                 row = self._known[seen] = _row(seen)
             count = incidents.get(row.name)
             if count is not None:
-                row = RecordingRow(
-                    name=row.name, size=row.size, began=row.began, ended=row.ended, node=row.node,
-                    title=row.title, incidents=count,
-                )  # fmt: skip
+                row = msgspec.structs.replace(row, incidents=count)
             rows.append(row)
         listed = set(files)
         self._known = {seen: row for seen, row in self._known.items() if seen in listed}
@@ -132,6 +131,7 @@ def _row(seen: _Seen) -> RecordingRow:
         ended=(_ended(seen) if source.is_mcap else 0) or seen.changed,
         node=opened.node,
         title=source.info.title if source.info else "a journal of JSON lines",
+        group=found.group() if (found := GROUP.search(name)) else "",
     )
 
 

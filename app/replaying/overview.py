@@ -76,11 +76,11 @@ class IdleStretches:
     def __init__(self) -> None:
         self._found: list[Idle] = []
 
-    def apply(self, before: int, t: int) -> None:
-        """A record at ``t`` follows one at ``before``."""
+    def apply(self, before: int, t: int, *, gap: bool = False) -> None:
+        """A record at ``t`` follows one at ``before``; ``gap``: it tells that some are missing."""
         if t - before < IDLE_NS:
             return
-        self._found.append(Idle(before, t))
+        self._found.append(Idle(before, t, gap))
         if len(self._found) > 2 * MOST_IDLE:
             self._found = list(self.told())
 

@@ -9,7 +9,7 @@ const SHORT = 4e9;
 const SHARE = 0.015;
 
 export class Axis {
-  /** @param {[number, number][]} idle from, to; in order @param {number} duration */
+  /** @param {[number, number, boolean?][]} idle from, to; in order @param {number} duration */
   constructor(idle, duration) {
     const inside = idle.filter(([from, to]) => to > from && from >= 0 && to <= duration);
     const busy = duration - inside.reduce((sum, [from, to]) => sum + to - from, 0);

@@ -32,7 +32,7 @@ const help = (id, text = "What this means") => ({ text, href: `/help#${id}` });
 
 /** @param {Situation} at @returns {Condition} */
 export function condition(at) {
-  return unheard(at) ?? recorded(at) ?? ill(at) ?? passing(at) ?? well(at);
+  return unheard(at) ?? recorded(at) ?? unrecorded(at) ?? ill(at) ?? passing(at) ?? well(at);
 }
 
 /** A recording, at its end. @param {Situation} at @returns {Condition|null} */
@@ -41,6 +41,16 @@ function recorded(at) {
   return {
     id: "recorded", icon: "waiting", word: "End of the recording.", fact: ["It tells of ", { b: age(at.now) }, "."],
     meaning: "Time stands still here: drag, or press the left arrow, to look back.", action: help("recorded"),
+  };
+}
+
+/** A time between two recordings: how the node was is not known. @param {Situation} at @returns {Condition|null} */
+function unrecorded(at) {
+  const gap = at.state?.unrecorded;
+  if (!gap) return null;
+  return {
+    id: "recorded", icon: "waiting", word: "Not recorded.", fact: ["Nothing is known from ", { b: duration(gap.to - gap.from) }, "."],
+    meaning: "plegscope was not running, or its recording is not among these files.", action: help("recorded"),
   };
 }
 

@@ -60,7 +60,7 @@ export class ReplayBar {
     document.getElementById("node-choice")?.addEventListener("change", (event) => this.#node(/** @type {HTMLSelectElement} */ (event.target).value));
     player.onCursor.push(() => this.#moved());
     player.onState.push(() => this.#moved());
-    player.onSkip.push((from, to) => bar.say(`Nothing was recorded for ${duration(to - from)}: played over.`, true));
+    player.onSkip.push((from, to) => bar.say(`${tape()?.unrecorded(from) ? "Nothing was recorded" : "Nothing happened"} for ${duration(to - from)}: played over.`, true));
     new ResizeObserver(() => this.strip.update()).observe(byId("overview"));
     const frame = () => {
       this.strip.update();

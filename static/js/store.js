@@ -126,6 +126,10 @@ export class Store {
   /** @param {SessionState} state */
   #take(state) {
     this.state = state;
+    if (this.gaps.some((gap) => gap.seq === 0)) this.gaps = this.gaps.filter((gap) => gap.seq !== 0);
+    if (state.unrecorded) {
+      this.gaps.push({ from: state.unrecorded.from, to: state.engine.t, hop: "journal", count: 0, reason: "Nothing was recorded here.", seq: 0 });
+    }
     this.session = state.session;
     const stream = state.engine.stream;
     if (!this.stretches.length) {

@@ -11,7 +11,7 @@
  * @typedef {{
  *   name: string, digest: string, title: string, node: number, origin: number, records: number,
  *   end_t: number, whole: boolean, read: number, warnings: string[], state: any,
- *   pieces: [number, number][], idle: [number, number][], incidents: Incident[],
+ *   pieces: [number, number][], idle: [number, number, boolean?][], incidents: Incident[],
  *   incidents_total: number, overview: Overview
  * }} FilmTold see app/hub/filmwire.py
  * @typedef {{number: number, first: number, state: any, pods: any[], changes: import("./reel.js").Change[], records: Rec[]}} Piece
@@ -173,7 +173,7 @@ export class Tape {
   messages(from, to, t) {
     if (!this.table.length) return [{ type: "snapshot", state: { ...this.told.state, wall: this.told.origin + t }, pods: [], records: [], truncated: false, seq: 0, rewind: true }];
     const [begin, end] = this.#range(t, to);
-    const state = this.here.get(end)?.reel.at(to, t) ?? this.told.state;
+    const state = { ...this.here.get(end)?.reel.at(to, t) ?? this.told.state, unrecorded: this.unrecorded(t) };
     const first = this.here.get(begin)?.first ?? 1;
     // A page that knows more than the window looks back over keeps it; one that is elsewhere begins anew.
     if (from !== null && from <= to && from >= first - 1) {
@@ -199,6 +199,12 @@ export class Tape {
   /** @param {import("./film.js").What} what @param {number} seq @param {-1|1} direction @param {string} uid */
   find(what, seq, direction, uid) {
     return this.server.find(what, seq, direction < 0, uid);
+  }
+
+  /** Where `t` is in a time that nobody recorded. @param {number} t @returns {{from: number, to: number}|null} */
+  unrecorded(t) {
+    const idle = this.told.idle.find(([from, to, gap]) => gap && t > from && t < to);
+    return idle ? { from: idle[0], to: idle[1] } : null;
   }
 
   /** @param {number} t @returns {number|null} */

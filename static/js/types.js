@@ -54,8 +54,8 @@
  *   viewers: number, first_seq: number, last_seq: number, ended?: boolean, speed?: number,
  *   recording?: {well: boolean, trouble: string, file: string, bytes_total: number,
  *                bytes_per_s: number, cpu: number, lost: number}|null,
- *   faults?: FaultAtWork[]
- * }} SessionState
+ *   faults?: FaultAtWork[], unrecorded?: {from: number, to: number}|null
+ * }} SessionState `unrecorded`: a player's cursor is in a time that nobody recorded; no server says so.
  *
  * @typedef {{
  *   number: number, name: string, text: string, target: string, since_t: number,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Axis } from "../../static/js/axis.js";
+import { condition } from "../../static/js/condition.js";
 import { filmPageQuery, readFilmPlace, sourceQuery, writeFilmLink } from "../../static/js/film-link.js";
 import { columnsOf } from "../../static/js/overview.js";
 import { Player } from "../../static/js/player.js";
@@ -227,6 +228,23 @@ test("idle stretches are played over, and said so", async () => {
   await arrive();
   assert.deepEqual(over, [[7, 23]]);
   assert.equal(player.t, 23 * S);
+});
+
+test("in a time that nobody recorded nothing is said of the node", async () => {
+  const made = film(300, { idle: [[5 * S, 25 * S, true]] });
+  const { player, store } = await loaded(made);
+  player.seek(15 * S);
+  await arrive();
+  assert.deepEqual(store.state?.unrecorded, { from: 5 * S, to: 25 * S });
+  assert.deepEqual(store.gaps.map((gap) => [gap.from, gap.to]), [[5 * S, 15 * S]]);
+  const how = condition(/** @type {any} */ ({ state: store.state, now: player.t, link: "open", silence: 0, online: true, farewell: "" }));
+  assert.equal(how.word, "Not recorded.");
+  player.seek(16 * S);
+  await arrive();
+  assert.deepEqual(store.gaps.map((gap) => [gap.from, gap.to]), [[5 * S, 16 * S]]);
+  player.seek(26 * S);
+  await arrive();
+  assert.deepEqual([store.state?.unrecorded, store.gaps], [null, []]);
 });
 
 test("the table of pieces grows while the recording is read", async () => {

@@ -89,7 +89,7 @@ def test_another_session_goes_on_behind_the_first_on_the_wall_clock(tmp_path: Pa
     assert (gone.uid, gone.t) == ("x", 62 * S)
     assert [one.seq for one in records] == list(range(1, len(records) + 1))
     told = show.films[0].told(0, 0, show.nodes)
-    assert [(one.from_t, one.to_t) for one in told.idle] == [(S, 60 * S)]
+    assert [(one.from_t, one.to_t, one.gap) for one in told.idle] == [(S, 60 * S, True)]
 
 
 def test_sessions_at_the_same_time_cannot_be_one(tmp_path: Path) -> None:

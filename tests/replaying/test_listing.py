@@ -40,7 +40,7 @@ def test_a_row_says_what_of_whom_and_from_when_to_when(tmp_path: Path, recorded:
     assert row.began == 1_800_000_000 * S
     assert row.ended is not None
     assert 9 * S <= row.ended - row.began <= 11 * S
-    assert row.node.startswith("simulated")
+    assert (row.node, row.group) == (row.title, "")
     (row,) = Listing(tmp_path, ()).told({"a.mcap": 3}).recordings
     assert row.incidents == 3
 
@@ -95,6 +95,9 @@ def test_the_parts_of_a_session_have_a_name_together(tmp_path: Path, recorded: b
     )
     found = Listing(tmp_path, ()).paths([f"watch-{'a' * 8}"])
     assert [path.name for path in found] == names[:2]
+    assert {row.group for row in Listing(tmp_path, ()).told({}).recordings} == {
+        f"watch-{'a' * 8}", f"watch-{'b' * 8}",
+    }  # fmt: skip
 
 
 def test_what_was_given_is_in_reach_wherever_it_is(tmp_path: Path, recorded: bytes) -> None:
