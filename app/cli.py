@@ -102,6 +102,17 @@ examples:
                                     the same names as in other files with that key
 """
 
+_WHATIF_EXAMPLES = """\
+examples:
+  plegscope whatif node.mcap --profile generic       had EventedPLEG been off
+  plegscope whatif node.mcap --period 10s --no-stream
+  plegscope whatif node.mcap --stream-loss 0.5       had half of the events been lost
+  plegscope whatif node.mcap                         the same settings: the same records
+
+The runtime is rebuilt from what was listed, inspected and told. What can be known for sure and what
+cannot is part of the answer. With the same settings, the exit code is 1 if the records differ.
+"""
+
 COMMANDS = {
     "demo": (
         "a simulated node, to learn and to teach",
@@ -147,6 +158,11 @@ COMMANDS = {
         "a copy of a recording without its names",
         "Copy a recording, or a journal of JSON lines, with all names consistently replaced.",
         _REDACT_EXAMPLES,
+    ),
+    "whatif": (
+        "a recording run again with other settings",
+        "Run a recording again as another PLEG, and say what it had found sooner or later.",
+        _WHATIF_EXAMPLES,
     ),
     "scenarios": (
         "list the scenarios that come with plegscope",
@@ -326,6 +342,10 @@ def _run(argv: Sequence[str] | None) -> int:
         from app.export.command import redact
 
         return redact(settings_from(arguments))
+    if arguments.command == "whatif":
+        from app.whatif.command import whatif
+
+        return whatif(settings_from(arguments))
     _serve(arguments)
     return 0
 

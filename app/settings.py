@@ -124,6 +124,29 @@ def parse_report(text: str) -> str:
     return text
 
 
+def parse_queue(text: str) -> int:
+    """How many requests fit: a whole number from 1 to a million.
+
+    Raises:
+        SettingsError: not such a number.
+    """
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:8]) <= 10**6:
+        raise SettingsError(f"{text!r} is no queue size: give a whole number, such as 200.")
+    return int(text[:8])
+
+
+def parse_share(text: str) -> float:
+    """A share above 0 and up to 1.
+
+    Raises:
+        SettingsError: not such a number.
+    """
+    plain = text.isascii() and text.replace(".", "", 1).isdigit() and len(text) <= 8
+    if not plain or not 0 < float(text) <= 1:
+        raise SettingsError(f"{text!r} is no share: give a number up to 1, such as 0.5 for half.")
+    return float(text)
+
+
 def parse_profiles(text: str) -> tuple[str, ...]:
     """Two or three names of profiles, with commas between them.
 
@@ -158,6 +181,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     speed: float = 1.0
     profile: str = "kep"
     profiles: tuple[str, ...] = ("kep", "generic", "legacy")
+    other_profile: str = ""
+    period_ns: int = 0
+    queue: int = 0
+    hold: bool = True
+    stream_loss: float = 0.0
+    stream_delay_ns: int = 0
     scenario: str = ""
     runtime_like: str = ""
     output: str = "table"
@@ -221,6 +250,14 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "FILE",
+        "recording",
+        "a recording (MCAP), as `plegscope record` and the others write it",
+        ("whatif",),
+        "FILE",
+        str,
+    ),
+    Setting(
+        "FILE",
         "recordings",
         "recordings (MCAP), or journals as JSON lines, to be played on one clock, and those of one "
         "node as one (default: the list of what the flight recorder has)",
@@ -275,7 +312,47 @@ SETTINGS: tuple[Setting, ...] = (
         "--no-stream",
         "stream",
         "do not subscribe to events, only poll: to compare, or to be sure",
-        ("watch", "record"),
+        ("watch", "record", "whatif"),
+        constant=False,
+    ),
+    Setting(
+        "--stream-loss",
+        "stream_loss",
+        "the share of the stream's events that never arrive, such as 0.5 for half (default: those "
+        "that were recorded arrive)",
+        ("whatif",),
+        "SHARE",
+        parse_share,
+    ),
+    Setting(
+        "--stream-delay",
+        "stream_delay_ns",
+        "how much later than recorded each event of the stream arrives",
+        ("whatif",),
+        "DURATION",
+        parse_duration,
+    ),
+    Setting(
+        "--period",
+        "period_ns",
+        "the pause between two global relists (default: as recorded, which is the kubelet's 1s)",
+        ("whatif",),
+        "DURATION",
+        parse_duration,
+    ),
+    Setting(
+        "--queue",
+        "queue",
+        "how many relist requests may wait (default: as recorded, which is the kubelet's 200)",
+        ("whatif",),
+        "N",
+        parse_queue,
+    ),
+    Setting(
+        "--no-hold",
+        "hold",
+        "do not let a pod's relists wait while its SyncPod runs",
+        ("whatif",),
         constant=False,
     ),
     Setting(
@@ -308,7 +385,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--format",
         "output",
         "table: for people (default); json: everything, as one object",
-        ("compare",),
+        ("compare", "whatif"),
         "FORMAT",
         parse_report,
     ),
@@ -391,6 +468,22 @@ SETTINGS: tuple[Setting, ...] = (
         (*ALL, "record"),
         "NAME",
         parse_profile,
+    ),
+    Setting(
+        "--profile",
+        "other_profile",
+        "which PLEG to be: kep, generic, polling, 1.37 or legacy (default: the recorded one)",
+        ("whatif",),
+        "NAME",
+        parse_profile,
+    ),
+    Setting(
+        "--seed",
+        "seed",
+        "which events are lost with --stream-loss (default: 7)",
+        ("whatif",),
+        "N",
+        parse_seed,
     ),
     Setting(
         "--port",

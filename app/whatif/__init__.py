@@ -1,0 +1,1 @@
+"""A recording run again through the engine with other settings: what would have been found when."""

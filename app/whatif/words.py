@@ -1,0 +1,72 @@
+"""What a rebuilt runtime can tell and what it cannot, in sentences."""
+
+from collections.abc import Iterator
+
+from app.engine.profiles import PROFILES
+from app.stage.words import count, duration
+from app.whatif.evidence import Evidence, Item
+from app.whatif.options import Options
+from app.whatif.play import Played
+
+
+def knowledge(evidence: Evidence, run: Played) -> Iterator[str]:
+    """What the answer rests on."""
+    containers = sum(one.first.kind == "container" for one in evidence.items.values())
+    yield (
+        f"The runtime is rebuilt from {count(evidence.listings, 'listing')}, "
+        f"{count(len(evidence.inspections.began), 'inspection')} and "
+        f"{count(evidence.events, 'stream event')} about {count(containers, 'container')}; between "
+        "two looks it changed when its own times and its events say so."
+    )
+    if run.delivered > run.assumed:
+        told = run.delivered - run.assumed
+        yield f"{count(told, 'stream event')} came when the recording had them."
+    syncs = sum(map(len, evidence.syncs.values()))
+    if syncs:
+        yield f"{count(syncs, 'SyncPod')} began and ended when the recording says."
+
+
+def limits(evidence: Evidence, run: Played, options: Options, follows: int) -> Iterator[str]:
+    """What it cannot tell."""
+    profile = PROFILES[options.settings(evidence.info.settings).profile]
+    yield (
+        "What happened because of a finding stays as recorded: whoever notices sooner restarts "
+        "sooner, and that is not played."
+    )
+    yield (
+        "Polls come at another moment of their period in each run: where a poll is what finds, "
+        "any moment within the span is possible."
+    )
+    yield "What began and ended between two looks without a trace is not there."
+    if follows:
+        yield (
+            f"{count(follows, 'start')} came of what this run had not found by then, and "
+            f"{'is' if follows == 1 else 'are'} not compared."
+        )
+    if run.assumed:
+        yield (
+            f"Nobody listened to the stream when {count(run.assumed, 'event')} would have come: "
+            "each is taken to have come with its change."
+        )
+    if evidence.unlisted:
+        number = count(len(evidence.unlisted), "container or sandbox", "containers and sandboxes")
+        yield f"No listing shows {number} that events told of: they are not played."
+    if not evidence.syncs and profile.suspension:
+        yield "The recording does not say when SyncPod ran, so no relist waits for it."
+    if profile.hints == "write" and any(_bare(one) for one in evidence.items.values()):
+        yield "What events carried was not recorded: it is rebuilt from the looks around them."
+    if options.loss:
+        yield (
+            f"{count(run.lost, 'event')} of {run.lost + run.delivered:,} were lost by the dice of "
+            f"seed {options.seed}; others would have lost others."
+        )
+    missing = sum(to - begin for begin, to in evidence.holes)
+    if evidence.holes:
+        yield (
+            f"The recording has {count(len(evidence.holes), 'gap')} ({duration(missing)} in all): "
+            "what changed there is known to be somewhere in it."
+        )
+
+
+def _bare(item: Item) -> bool:
+    return any(not one.event.containers for one in item.hints.values())
