@@ -51,7 +51,9 @@ def _complete(
         responses.setdefault(status, {"description": ""})
         responses[status]["content"] = {"application/json": {"schema": by_struct[struct]}}
         if status == "200":
-            responses[status]["description"] = schemas[struct.__name__].get("description", "")
+            # Not by the class's name: two of one name are told apart by their modules.
+            name = by_struct[struct]["$ref"].rpartition("/")[2]
+            responses[status]["description"] = schemas[name].get("description", "")
     for path, methods in document["paths"].items():
         for operation in methods.values():
             responses = operation["responses"]

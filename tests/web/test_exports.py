@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import csv
+import html
 import io
+import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+from urllib.parse import parse_qsl
 
 import httpx
 import pytest
 from starlette.types import ASGIApp
 
 from app.errors import RecordingError, RecordingUnknown, StageError
+from app.resources import templates_dir
+from app.settings import EXPORTS
 from app.web import exports
 from app.web.exports import Asked, Made
 from tests.web.site import standing
@@ -153,6 +158,15 @@ async def test_a_large_export_comes_in_pieces(exporter: Exporter) -> None:
     async with client(exporter) as web:
         answer = await web.get("/api/v1/export?format=csv")
     assert len(list(csv.reader(io.StringIO(answer.text)))) == 20_000
+
+
+def test_the_links_on_the_page_ask_for_what_there_is() -> None:
+    text = (templates_dir() / "about.html").read_text(encoding="utf-8")
+    links = re.findall(r'href="/api/v1/export\?([^"]*)"', text)
+    asked = [Asked.model_validate(dict(parse_qsl(html.unescape(one)))) for one in links]
+    assert {one.format for one in asked} == set(EXPORTS)
+    assert any(one.table == "relists" for one in asked)
+    assert any(one.redact for one in asked)
 
 
 def test_it_is_described(exporter: Exporter) -> None:
