@@ -110,7 +110,7 @@ async def replay(settings: Settings, supervisor: Supervisor) -> None:
     """
     given = [Path(name) for name in settings.recordings]
     folder = None if given else state_folder(os.environ)
-    library = Library(folder, given, stopped=supervisor.stop.is_set)
+    library = Library(folder, given, stopped=supervisor.stop.is_set, counts=not given)
     show = await library.open_given() if given else None
     if supervisor.stop.is_set():
         return

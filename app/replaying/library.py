@@ -32,6 +32,8 @@ class Library:
         given: files that were given, to be played together.
         command: of the flight recorder's, only those of this command are in reach; empty: all.
         stopped: whether plegscope ends.
+        counts: count the incidents of what is listed, where there is nothing else to do. Not beside
+            a real node, whose CPU it would take.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class Library:
         given: Sequence[Path] = (),
         command: str = "",
         stopped: Callable[[], bool] = never,
+        counts: bool = False,
     ) -> None:
         self._given = tuple(given)
         self._stopped = stopped
@@ -48,6 +51,10 @@ class Library:
         self._opening = asyncio.Lock()
         self._searches = asyncio.Semaphore(MOST_FINDING)
         self._work = asyncio.Event()
+        self._counting = counts
+        self._idle = False
+        if counts:
+            self._work.set()
         self._main: Show | None = None
         self.take: Callable[[Record], None] = _nobody
         self.finish: Callable[[], None] = _nothing
@@ -80,10 +87,18 @@ class Library:
     async def run(self) -> None:
         """Lay out what is open, until cancelled."""
         while True:
+            self._idle = True
             await self._work.wait()
             self._work.clear()
+            self._idle = False
             while (film := self._unread()) is not None:
                 await self._read_on(film)
+            while self._counting and await asyncio.to_thread(self._listing.count_next, self._busy):
+                pass
+
+    def _busy(self) -> bool:
+        """Whether somebody waits for something to be laid out; asked from any thread."""
+        return self._work.is_set() or self._stopped()
 
     async def _read_on(self, film: Film) -> None:
         records = await asyncio.to_thread(film.advance)
@@ -109,6 +124,9 @@ class Library:
 
     async def listing(self) -> RecordingList:
         """What can be opened."""
+        if self._counting and self._idle:
+            # There may be new ones.
+            self._work.set()
         return await asyncio.to_thread(self._listing.told, self._incidents())
 
     def _incidents(self) -> dict[str, int]:

@@ -4,7 +4,7 @@ import os
 import re
 import stat
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +14,8 @@ import msgspec
 from app.errors import RecordingError, RecordingUnknown
 from app.hub.filmwire import RecordingList, RecordingRow
 from app.recording import mcapwrite as mcap
-from app.replaying.joined import Opened
+from app.replaying.incidents import Incidents
+from app.replaying.joined import Joined, Opened
 from app.replaying.sources import Source
 
 MOST_LISTED = 300
@@ -52,6 +53,7 @@ class Listing:
         self._folder = folder
         self._given = tuple(given)
         self._known: dict[_Seen, RecordingRow] = {}
+        self._counts: dict[_Seen, int] = {}
 
     def paths(self, names: Sequence[str]) -> list[Path]:
         """The files of these names; of none: those that were given.
@@ -83,17 +85,31 @@ class Listing:
             row = self._known.get(seen)
             if row is None:
                 row = self._known[seen] = _row(seen)
-            count = incidents.get(row.name)
+            count = incidents.get(row.name, self._counts.get(seen))
             if count is not None:
                 row = msgspec.structs.replace(row, incidents=count)
             rows.append(row)
         listed = set(files)
+        self._counts = {seen: count for seen, count in self._counts.items() if seen in listed}
         self._known = {seen: row for seen, row in self._known.items() if seen in listed}
         return RecordingList(
             folder=str(self._folder or ""),
             recordings=tuple(rows),
             more=max(0, len(files) - MOST_LISTED),
         )
+
+    def count_next(self, interrupted: Callable[[], bool]) -> bool:
+        """Count the incidents of the newest file of which they are not known, reading all of it;
+        returns whether there was one, and it was not ``interrupted``."""
+        files = sorted(self._files(), key=lambda one: one.changed, reverse=True)[:MOST_LISTED]
+        seen = next((one for one in files if one not in self._counts), None)
+        if seen is None:
+            return False
+        count = _incidents(seen.path, interrupted)
+        if interrupted():
+            return False
+        self._counts[seen] = count
+        return True
 
     def _files(self) -> list[_Seen]:
         found: dict[str, _Seen] = {}
@@ -112,6 +128,20 @@ class Listing:
                             path = Path(entry.path)
                             found[entry.name] = _Seen(path, told.st_size, told.st_mtime_ns)
         return list(found.values())
+
+
+def _incidents(path: Path, interrupted: Callable[[], bool]) -> int:
+    """How many incidents a file has; 0 for one that cannot be read, as its row says."""
+    try:
+        source = Source(path, interrupted)
+        first = source.peek()
+        if first is None:
+            return 0
+        opened, incidents = Opened(source, first), Incidents()
+        records = Joined([opened], opened.began).records()
+        return sum(incidents.apply(record) is not None for record, _begins in records)
+    except RecordingError:
+        return 0
 
 
 def _row(seen: _Seen) -> RecordingRow:

@@ -274,6 +274,7 @@ def pages(library: LibraryLike, rendered: Renders, *, home: bool) -> Part:
             "recordings.html",
             partial=hx_request == "true",
             list=await library.listing(),
+            counted=home,
             query_of=cast("Callable[..., str]", query_of),
         )
 

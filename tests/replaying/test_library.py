@@ -101,6 +101,16 @@ async def test_a_recording_whose_file_goes_away_is_played_on(folder: Path) -> No
         assert len(await library.piece(["a.mcap"], 0, 0)) > 100
 
 
+async def test_what_is_listed_is_counted_meanwhile(folder: Path) -> None:
+    library = Library(folder, counts=True)
+    async with running(library), asyncio.timeout(20):
+        assert await whole(library, "a.mcap") > 50
+        while True:
+            rows = (await library.listing()).recordings
+            if all(row.incidents is not None for row in rows):
+                break
+
+
 async def test_markers_belong_to_the_recording(folder: Path) -> None:
     library = Library(folder)
     told = await library.mark(["a.mcap"], 5, "here")

@@ -10,6 +10,7 @@ import pytest
 from app.errors import RecordingUnknown
 from app.replaying import listing
 from app.replaying.listing import Listing
+from app.replaying.show import Show
 from tests.recording.recorded import record_scenario
 
 S = 1_000_000_000
@@ -109,6 +110,23 @@ def test_what_was_given_is_in_reach_wherever_it_is(tmp_path: Path, recorded: byt
 
 def test_no_directory_is_an_empty_list(tmp_path: Path) -> None:
     assert Listing(tmp_path / "none", ()).told({}).recordings == ()
+
+
+def test_incidents_are_counted_one_file_at_a_time(tmp_path: Path) -> None:
+    record_scenario(tmp_path / "a.mcap", "storm", seconds=40)
+    (tmp_path / "bad.mcap").write_bytes(b"no")
+    seen = Listing(tmp_path, ())
+    assert not seen.count_next(lambda: True)
+    assert {row.incidents for row in seen.told({}).recordings} == {None}
+    assert seen.count_next(lambda: False)
+    assert seen.count_next(lambda: False)
+    assert not seen.count_next(lambda: False)
+    rows = {row.name: row.incidents for row in seen.told({}).recordings}
+    show = Show([tmp_path / "a.mcap"])
+    while show.films[0].advance():
+        pass
+    assert rows == {"a.mcap": show.films[0].incidents, "bad.mcap": 0}
+    assert show.films[0].incidents > 0
 
 
 def test_the_list_is_bounded(
