@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from app import __version__
-from app.export.source import Source
-from app.export.tracks import (
+from app.export.marks import (
     MOST_REQUESTS,
     Clock,
     Count,
@@ -19,8 +18,9 @@ from app.export.tracks import (
     Item,
     Slice,
     Track,
-    items,
 )
+from app.export.source import Source
+from app.export.tracks import items
 from app.hub.encode import encode
 
 BATCH: Final = 64 * 1024

@@ -7,9 +7,10 @@ the messages.
 from collections.abc import Iterator
 from typing import Final
 
+from app.export.marks import Args, Clock, Count, Instant, Item, Slice, Track
 from app.export.pb import perfetto_pb2 as pb
 from app.export.source import Source
-from app.export.tracks import Args, Clock, Count, Instant, Item, Slice, Track, items
+from app.export.tracks import items
 
 SEQUENCE: Final = 1
 CLEARED: Final = 1
@@ -77,6 +78,8 @@ def _track(track: Track) -> pb.TrackDescriptor:
         name=_text(track.name),
         child_ordering=pb.TrackDescriptor.EXPLICIT,
         sibling_order_rank=min(track.id, (1 << 31) - 1),
+        # A pod that is made again under its name (of a StatefulSet) is another pod.
+        sibling_merge_behavior=pb.TrackDescriptor.SIBLING_MERGE_BEHAVIOR_NONE,
     )
     if track.parent:
         told.parent_uuid = track.parent

@@ -94,7 +94,9 @@ class Redactor:
             # Found by its form wherever it is.
             return
         if self.names.meet(kind, name):
-            self._scrubber.learn(kind, name)
+            # A node is called by its whole name and by the first part of it.
+            short = name.partition(".")[0] if kind == "node" else ""
+            self._scrubber.learn(kind, name, "" if short.isdigit() else short)
 
     def replace(self, kind: Kind, name: str) -> str:
         """What stands in for a name in a field of its own."""

@@ -39,16 +39,21 @@ class Scrubber:
         self._signs: dict[str, tuple[Kind, str]] = {}
         """Names without a letter or digit."""
 
-    def learn(self, kind: Kind, name: str) -> None:
-        """Look for this name."""
+    def learn(self, kind: Kind, name: str, also: str = "") -> None:
+        """Look for this name; ``also``: another one of the same thing, with the same stand-in."""
+        self._learn(name, (kind, name))
+        if also:
+            self._learn(also, (kind, name))
+
+    def _learn(self, name: str, thing: tuple[Kind, str]) -> None:
         atoms = _ATOM.findall(name)
         if not atoms:
-            self._signs[name] = (kind, name)
+            self._signs[name] = thing
             return
         core = _core(name).lower()
         if core in self._known:
             return
-        self._known[core] = (kind, name)
+        self._known[core] = thing
         lengths = self._lengths.setdefault(atoms[0].lower(), [])
         if len(atoms) not in lengths and len(lengths) < MOST_LENGTHS:
             lengths.append(len(atoms))

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from app.engine.records import Lifecycle, PodCached, PodGone, PodSeen, Record, RelistFinished
+from app.export.marks import MOST_NAME, MOST_PODS
 from app.export.source import Source
-from app.export.tracks import MOST_NAME, MOST_PODS
 
 _FORMULA = re.compile(r"[\s\x00-\x20]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20\t\r]")
 """What spreadsheets take for a formula's beginning, the full-width forms included."""

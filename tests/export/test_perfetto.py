@@ -14,7 +14,7 @@ from typing import Any
 from app.engine.records import Lifecycle, Record, RelistFinished
 from app.export.pb import perfetto_pb2
 from app.export.perfetto import trace
-from tests.build import SECOND, WALL, pod_seen
+from tests.build import SECOND, WALL, pod_gone, pod_seen
 from tests.export.made import hostile, kept, numbered, played, story
 
 official: Any = importlib.import_module("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
@@ -96,6 +96,15 @@ def test_a_pod_is_a_track_with_a_child_for_each_container() -> None:
     children = {track.name for track in found.tracks.values() if track.parent_uuid == pod}
     assert children == {"Requests", "Relists", "app c1"}
     assert found.tracks[pod].parent_uuid == 0
+
+
+def test_a_pod_that_is_made_again_is_another_track() -> None:
+    again = [pod_seen(), pod_gone(t=1), pod_seen("u2", t=2)]
+    found = read(*numbered(*again))
+    pods = [track for track in found.tracks.values() if track.name == "shop/web-1"]
+    assert len(pods) == 2
+    none = official.TrackDescriptor.SIBLING_MERGE_BEHAVIOR_NONE
+    assert all(track.sibling_merge_behavior == none for track in pods)
 
 
 def test_the_flow_of_a_stop_is_in_order() -> None:

@@ -121,6 +121,13 @@ def test_a_cached_pod_has_no_address_image_or_message_left() -> None:
     assert len(container.id) == 64
 
 
+def test_a_node_is_known_by_its_short_name_too() -> None:
+    made = redactor()
+    made.meet("node", "worker-3.corp.example")
+    made.meet("node", "10.0.0.9")
+    assert made.scrub("worker-3.corp.example: WORKER-3 has 10 pods") == "node-1: node-1 has 10 pods"
+
+
 def test_the_title_is_scrubbed() -> None:
     source = kept(pod_seen())
     source.title = "web-1 of shop"

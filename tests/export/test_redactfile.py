@@ -175,7 +175,7 @@ def test_a_recording_in_which_nothing_can_be_read_is_refused(tmp_path: Path) -> 
 
 def test_the_title_and_the_node_are_redacted(tmp_path: Path) -> None:
     path, out = tmp_path / "a.mcap", tmp_path / "b.mcap"
-    told = info(host="worker-3.corp.example", title="containerd 2.1.9 on worker-3.corp.example")
+    told = info(host="worker-3.corp.example", title="containerd 2.1.9 on worker-3")
     scribe = Scribe(told, lambda _part: Segment(path))
     scribe.put_event(1, 1, b"")
     scribe.turn()

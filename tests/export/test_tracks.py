@@ -15,8 +15,9 @@ from app.engine.records import (
     SyncBegan,
     SyncFinished,
 )
-from app.export import tracks
-from app.export.tracks import Clock, Count, Dropped, Instant, Item, Slice, Track, items
+from app.export import marks, tracks
+from app.export.marks import Clock, Count, Dropped, Instant, Item, Slice, Track
+from app.export.tracks import items
 from tests.build import SECOND, WALL, died, pod_gone, pod_seen, relist_finished, relist_started
 from tests.export.made import hostile, numbered, played, story
 
@@ -163,14 +164,14 @@ def test_gaps_lie_beside_each_other() -> None:
     ]
 
 
-def test_a_flood_of_pods_is_held_in_bounds(monkeypatch: object) -> None:
+def test_a_flood_of_pods_is_held_in_bounds() -> None:
     drawing = tracks._Drawing()
-    for number in range(tracks.MOST_PODS + 50):
+    for number in range(marks.MOST_PODS + 50):
         drawing.apply(pod_seen(f"u{number}", t=number))
         drawing.apply(msgspec.structs.replace(died(f"u{number}"), container_id="x" * 2000))
         drawing.take()
-    assert len(drawing._pods) == drawing._containers == tracks.MOST_PODS
-    assert all(len(uid) <= tracks.MOST_NAME for uid in drawing._pods)
+    assert len(drawing._pods) == drawing._containers == marks.MOST_PODS
+    assert all(len(uid) <= marks.MOST_NAME for uid in drawing._pods)
 
 
 def test_a_pod_that_is_gone_is_forgotten() -> None:
