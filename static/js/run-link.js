@@ -99,13 +99,13 @@ export function pressesOf(run) {
 }
 
 /** What a branch is called: what tells it from the run as it comes. @param {string} run @param {string} current the run it is listed beside @returns {string} */
-export function branchName(run, current) {
+export function branchName(run, current, called = (name) => name) {
   const given = new URLSearchParams(run);
   const here = new URLSearchParams(current);
   const differs = ["scenario", "seed", "profile", "runtime", "duration"]
     .filter((name) => (given.get(name) ?? "") !== (here.get(name) ?? ""))
     .map((name) => `${name} ${given.get(name) ?? "its own"}`);
-  const presses = pressesOf(run).map((press) => `${press.name}${press.target ? ` ${press.target}` : ""} at ${runTime(press.t)}`);
+  const presses = pressesOf(run).map((press) => `${called(press.name)}${press.target ? ` ${press.target}` : ""} at ${runTime(press.t)}`);
   const told = presses.length > 2 ? [`${presses.length - 1} presses`, presses[presses.length - 1]] : presses;
   return [...(told.length ? told : ["nothing pressed"]), ...differs].join(", ");
 }

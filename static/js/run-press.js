@@ -9,9 +9,26 @@
 import { byId, h, setText } from "./dom.js";
 import { MOST_BRANCHES, branchName, compareLink, runTime, withPress, withProfile, writeLink } from "./run-link.js";
 
+/** Between a moment and the panel beside it, px. */
+const BESIDE = 24;
+
 /** The branches after leaving one for another, the newest first. @param {string[]} branches @param {string} left @param {string} opened */
 export function branchesAfter(branches, left, opened) {
   return [left, ...branches.filter((one) => one !== left && one !== opened)].slice(0, MOST_BRANCHES);
+}
+
+/**
+ * Where the window has to end for `t` to be seen beside a panel over the picture; null: it is seen, or
+ * there is no room.
+ * @param {[number, number]} window ns @param {number} t ns
+ * @param {{left: number, right: number, width: number, bottom: number}} plot px @param {{left: number, right: number, top: number}} panel px
+ */
+export function besides([from, to], t, plot, panel) {
+  const x = plot.left + ((t - from) / (to - from)) * plot.width;
+  if (panel.top >= plot.bottom || x < panel.left - BESIDE || x > panel.right + BESIDE) return null;
+  const room = panel.left - plot.left - BESIDE;
+  if (room < BESIDE) return null;
+  return t + (to - from) * (1 - room / plot.width);
 }
 
 export class Presses {
@@ -26,10 +43,17 @@ export class Presses {
     this.run = run;
     this.branches = branches;
     this.go = go;
+    /** Whether the picture was moved for the panel, and where its right edge was. */
+    this.moved = false;
+    /** @type {number|null} */
+    this.endBefore = null;
     this.pod = /** @type {HTMLSelectElement} */ (byId("press-pod"));
     this.palette = byId("presses");
     this.list = byId("branches");
-    this.palette.addEventListener("toggle", (/** @type {any} */ event) => { if (event.newState === "open") this.#opened(); });
+    this.palette.addEventListener("toggle", (/** @type {any} */ event) => {
+      if (event.newState === "open") this.#opened();
+      else this.#closed();
+    });
     this.list.addEventListener("toggle", (/** @type {any} */ event) => { if (event.newState === "open") this.#listed(); });
     this.palette.addEventListener("click", (/** @type {any} */ event) => {
       const button = event.target.closest?.("[data-press]");
@@ -91,6 +115,26 @@ export class Presses {
     this.pod.replaceChildren(all, ...names.map((name) => h("option", { value: name }, name)));
     this.pod.value = chosen && names.includes(`${chosen.namespace}/${chosen.name}`) ? `${chosen.namespace}/${chosen.name}` : "";
     this.palette.querySelector("[data-press]")?.focus({ preventScroll: true });
+    this.#show(player.t);
+  }
+
+  /** The moment of the press stays in sight beside the panel. @param {number} t */
+  #show(t) {
+    const { timeline, view } = this.page;
+    const plot = timeline.canvas.getBoundingClientRect();
+    const end = besides(view.window(t), t, plot, this.palette.getBoundingClientRect());
+    if (end === null) return;
+    this.endBefore = view.end;
+    this.moved = true;
+    view.end = end;
+    timeline.dirty = true;
+  }
+
+  #closed() {
+    if (!this.moved) return;
+    this.moved = false;
+    this.page.view.end = this.endBefore;
+    this.page.timeline.dirty = true;
   }
 
   #count() {
@@ -99,10 +143,11 @@ export class Presses {
 
   #listed() {
     const { t } = this.player;
-    const items = [h("li", {}, h("b", {}, branchName(this.run, this.run)), h("span", { class: "sub" }, "shown now"))];
+    const called = (/** @type {string} */ name) => this.#called(name);
+    const items = [h("li", {}, h("b", {}, branchName(this.run, this.run, called)), h("span", { class: "sub" }, "shown now"))];
     for (const run of this.branches) {
       const branches = branchesAfter(this.branches, this.run, run);
-      const name = branchName(run, this.run);
+      const name = branchName(run, this.run, called);
       const href = `/run?${writeLink(run, { t, seq: null, selected: null, branches }, this.#page())}`;
       const remove = h("button", { type: "button", class: "button small", "aria-label": `Remove: ${name}` }, "Remove");
       remove.addEventListener("click", () => this.#remove(run));
@@ -116,6 +161,12 @@ export class Presses {
       const run = withProfile(this.run, link.dataset.profile ?? "");
       link.href = `/run?${writeLink(run, { t, seq: null, selected: null, branches: branchesAfter(this.branches, this.run, run) }, this.#page())}`;
     }
+  }
+
+  /** What stands on the button of this name. @param {string} name */
+  #called(name) {
+    const buttons = /** @type {NodeListOf<HTMLElement>} */ (this.palette.querySelectorAll("[data-press]"));
+    return [...buttons].find((button) => button.dataset.press === name)?.textContent ?? name;
   }
 
   /** @param {string} run */

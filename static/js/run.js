@@ -10,6 +10,7 @@ import { Player } from "./player.js";
 import { PlayerBar, playerKeys, progressWords } from "./player-bar.js";
 import { pageQuery, readPlace, writeLink } from "./run-link.js";
 import { Presses, pressKeys } from "./run-press.js";
+import { firstSpan } from "./view.js";
 
 /** Records that a run may have; far more than a run of the server's has. */
 const CAPACITY = 1e6;
@@ -69,6 +70,8 @@ function runPage() {
   presses = new Presses(page, player, run, branches);
   tellProgress(run, player, (text) => setText(byId("player-what"), text));
   player.onLoad.push(() => {
+    // A short run fills the picture, unless the link says how much of it is to be shown.
+    if (!player.trouble && !new URLSearchParams(location.search).has("span")) page.view.span = firstSpan(player.duration, page.view.span);
     if (place.t !== null || player.trouble) return;
     // A link without a time is somebody's first look.
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) player.seek(Math.min(10e9, player.duration));

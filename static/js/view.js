@@ -8,6 +8,14 @@ const LEAD = 0.014;
 /** How far the window jumps at once where motion is not wanted, as a share of the span. */
 const STEP = 0.2;
 
+/** At first no less than this of a run is shown, ns. */
+const SHORTEST_FIRST = 1e9;
+
+/** How much time a run's page shows at first: all of a short one. @param {number} duration ns @param {number} usual ns */
+export function firstSpan(duration, usual) {
+  return duration > 0 ? Math.min(usual, Math.max(SHORTEST_FIRST, duration * 1.03)) : usual;
+}
+
 export class View {
   constructor() {
     this.span = 60e9;

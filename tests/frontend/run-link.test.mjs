@@ -85,3 +85,7 @@ test("a comparison names each run whole", () => {
   assert.deepEqual(query.getAll("run"), [RUN, `${RUN}&press=3s!heal`]);
   assert.equal(query.get("t"), "5000000000");
 });
+
+test("a branch is called as the buttons that made it", () => {
+  assert.equal(branchName(`${RUN}&press=3s!kill-container!shop/web-1`, RUN, (name) => ({ "kill-container": "Kill a container" })[name] ?? name), "Kill a container shop/web-1 at 3.000\u00a0s");
+});
