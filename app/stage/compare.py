@@ -13,10 +13,14 @@ measured from its own true moment, and where these moments differ, it is said by
 no counterpart in every run is counted and named as such, and nothing is claimed about it but that.
 
 **What counts as a difference.** Against one run of them, the *reference*: found sooner or later by
-10 ms or more (the calls alone differ by less). Without regard to the reference: never found though
-another run found it, or found without anybody being told (the event channel was full); something
-told or cached that was not so, unless all runs have it; not in every run. What is the same
-everywhere is no difference, however bad it is; the summaries count it.
+10 ms or more (the calls alone differ by less). Without regard to the reference: missed or unseen at
+the end though another run noticed it; something told or cached that was not so, unless all runs
+have it; not in every run. What is the same everywhere is no difference, however bad it is; the
+summaries count it.
+
+**Words**, the same wherever a comparison is shown. *Noticed*: found, and the kubelet was told.
+*Missed*: it can never be noticed any more, or was found without anybody being told. *Unseen at the
+end*: not noticed when the run ended, though the runtime still has it, so that it can be.
 """
 
 from collections import Counter
@@ -25,7 +29,6 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from app.stage.spec import RunSpec
 from app.stage.truth import Fate, Moment, PodLine, RunTruth, Who, Wrong
 from app.stage.words import duration
 
@@ -33,6 +36,8 @@ MS = 1_000_000
 EQUAL_NS = 10 * MS
 """Latencies that differ by less are called the same."""
 MINUTE_NS = 60_000 * MS
+OVERDUE_NS = 2_000 * MS
+"""Still unseen at the end after so long, it was not only too near to the end: two polls passed."""
 FEWEST, MOST = 2, 3
 """How many runs can be compared."""
 MOST_ROWS = 20_000
@@ -126,7 +131,8 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     ``all`` takes in what was still unseen at the end, with the time it had been so by then: leaving
     it out would praise the run that looks least. ``by_source``: what was found, by whom.
     ``over_minute``: unseen for more than a minute. ``missed``: never found and past finding, or
-    found without the kubelet being told. ``waiting``: still unseen at the end.
+    found without the kubelet being told. ``waiting``: still unseen at the end, and ``overdue``:
+    those of them for which two polls would have had the time.
     """
 
     happened: int
@@ -135,15 +141,27 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     over_minute: int
     missed: int
     waiting: int
+    overdue: int
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):
-    """One run in figures. ``wrong_ns``: container nanoseconds of a wrong cache (see ``truth``);
-    ``wrongs``: how often something was told or written that was not so. ``marks``: its
-    differences by kind."""
+    """One run in figures.
+
+    ``shared`` and ``shared_starts``: this run's latencies of the ends and starts that all runs had
+    and noticed. Only these can be held against each other: over all of its own a run looks the
+    better the more it misses. ``luckier``: shared ends that a global relist found, here sooner by
+    10 ms or more than a global relist did in another run. ``wrong_ns``: container nanoseconds of a
+    wrong cache (see ``truth``); ``wrongs``: how often something was told or written that was not
+    so. ``stream_ends``: how often the event stream or an attempt at it ended. ``marks``: its
+    differences by kind.
+    """
 
     ends: Found
     starts: Found
+    shared: Latency
+    shared_starts: Latency
+    luckier: int
+    stream_ends: int
     wrong_ns: int
     wrongs: int
     calls: int
@@ -183,6 +201,7 @@ def compare(sides: Sequence[Side], against: int) -> Comparison:
     rows = [_happening(key, found, against) for key, found in _aligned_moments(sides).items()]
     wrongs = [_wrong(key, found) for key, found in _aligned_wrongs(sides).items()]
     matched = [row.seen for row in rows if None not in row.seen]
+    shared = {what: _shared(rows, what) for what in ("end", "start")}
     everything = sorted((*rows, *wrongs), key=lambda row: (row.first_t, row.who, row.what))
     marks = Counter((mark.run, mark.kind) for row in everything for mark in row.marks)
     return Comparison(
@@ -190,7 +209,7 @@ def compare(sides: Sequence[Side], against: int) -> Comparison:
         until_t=max(side.truth.until_t for side in sides),
         rows=tuple(everything[:MOST_ROWS]),
         tallies=tuple(
-            _tally(side.truth, {kind: marks[number, kind] for kind in KINDS})
+            _tally(number, side.truth, shared, {kind: marks[number, kind] for kind in KINDS})
             for number, side in enumerate(sides)
         ),
         matched=len(matched),
@@ -207,30 +226,6 @@ def reference(profiles: Sequence[str]) -> int:
         if name in profiles and len(set(profiles)) > 1:
             return profiles.index(name)
     return 0
-
-
-def names(specs: Sequence[RunSpec]) -> tuple[str, ...]:
-    """What tells the runs from each other: the profile, then what was pressed, then a number."""
-    told = [spec.profile for spec in specs]
-    if len(set(told)) < len(told):
-        told = [f"{spec.profile}, {_pressed(spec)}" for spec in specs]
-    if any(spec.runtime != specs[0].runtime for spec in specs):
-        told = [
-            f"{name}, {spec.runtime or 'own runtime'}"
-            for name, spec in zip(told, specs, strict=True)
-        ]
-    if len(set(told)) < len(told):
-        told = [f"{name} ({number})" for number, name in enumerate(told, 1)]
-    return tuple(told)
-
-
-def _pressed(spec: RunSpec) -> str:
-    if not spec.presses:
-        return "nothing pressed"
-    last = spec.presses[-1]
-    more = f" and {len(spec.presses) - 1} before" if len(spec.presses) > 1 else ""
-    target = f" {last.target}" if last.target else ""
-    return f"{last.name}{target} at {duration(last.t)}{more}"
 
 
 # Alignment
@@ -309,14 +304,14 @@ def _marks(found: list[Moment | None], against: int) -> Iterable[Mark]:
 
 
 def _told(one: Moment) -> bool:
-    """It was found, and the kubelet was told."""
+    """It was noticed: found, and the kubelet was told."""
     return one.fate == "found" and one.delivered
 
 
 def _unseen(one: Moment) -> str:
     if one.fate == "found":
-        return "found, but nobody was told: the event channel was full"
-    return "never seen" if one.fate == "never" else "not seen before the end"
+        return "missed: found, but nobody was told, as the event channel was full"
+    return "missed" if one.fate == "never" else "unseen at the end"
 
 
 def _by(later: int, one: Moment, ours: Moment) -> str:
@@ -368,8 +363,43 @@ def _wrong_words(one: Wrong) -> str:
 # Figures
 
 
-def _tally(truth: RunTruth, marks: dict[str, int]) -> Tally:
+def _shared(rows: Sequence[Row], what: str) -> list[tuple[Seen, ...]]:
+    """Happenings that all runs had and noticed, as each of them had it."""
+    found = (
+        (row, tuple(one for one in row.seen if one and one.found_t is not None and one.delivered))
+        for row in rows
+        if row.what == what
+    )
+    return [seen for row, seen in found if len(seen) == len(row.seen)]
+
+
+def _after(one: Seen) -> int:
+    """Latency of what was found (ns)."""
+    return (one.found_t or one.t) - one.t
+
+
+def _luckier(number: int, shared: Sequence[tuple[Seen, ...]]) -> int:
+    return sum(
+        any(
+            one.source == "global" and _after(one) - _after(seen[number]) >= EQUAL_NS
+            for one in seen
+        )
+        for seen in shared
+        if seen[number].source == "global"
+    )
+
+
+def _tally(
+    number: int,
+    truth: RunTruth,
+    shared: dict[str, list[tuple[Seen, ...]]],
+    marks: dict[str, int],
+) -> Tally:
     return Tally(
+        shared=_latency([_after(seen[number]) for seen in shared["end"]]),
+        shared_starts=_latency([_after(seen[number]) for seen in shared["start"]]),
+        luckier=_luckier(number, shared["end"]),
+        stream_ends=sum(state in ("waiting", "closed") for _, state in truth.stream),
         ends=_found([one for one in truth.moments if one.what == "end"], truth.until_t),
         starts=_found([one for one in truth.moments if one.what == "start"], truth.until_t),
         wrong_ns=truth.wrong_ns,
@@ -396,6 +426,7 @@ def _found(moments: Sequence[Moment], until_t: int) -> Found:
         over_minute=sum(ns > MINUTE_NS for ns in (*found, *waiting)),
         missed=sum(not one.delivered or one.fate == "never" for one in moments),
         waiting=len(waiting),
+        overdue=sum(ns > OVERDUE_NS for ns in waiting),
     )
 
 

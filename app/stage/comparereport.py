@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import msgspec
 
 from app.engine.profiles import PROFILES
-from app.stage.compare import Drawn, Row, Side, Tally, compare, names
-from app.stage.comparewords import Parts, meaning, sentence
+from app.stage.compare import Drawn, Row, Side, Tally, compare
+from app.stage.comparewords import Parts, meaning, notes, sentence
 from app.stage.run import Run
+from app.stage.runnames import names, premise
 
 
 class ReportRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,21 +25,24 @@ class ReportRun(msgspec.Struct, frozen=True, kw_only=True):
 class CompareReport(msgspec.Struct, frozen=True, kw_only=True):
     """Two or three runs of the same node side by side.
 
-    ``against``: number of the reference among ``runs``, from 0. ``sentence`` and ``meaning``: what
-    it comes to, as (text, whether it is stressed). ``rows``: every happening, aligned by container
-    and never by time, and what was told or cached that was not so; ``left_out`` of them are not
-    there. ``matched`` happened in every run, ``drifted`` of these at another time than in the
-    reference; ``unmatched`` did not happen in every run, and nothing is claimed about them.
+    ``premise``: what is the same in all of them, and what is not. ``against``: number of the
+    reference among ``runs``, from 0. ``sentence``, ``meaning`` and ``notes``: what it comes to, the
+    last in small print, as (text, whether it is stressed). ``rows``: every happening, aligned by
+    container and never by time, and what was told or cached that was not so; ``left_out`` of them
+    are not there. ``matched`` happened in every run, ``drifted`` of these at another time than in
+    the reference; ``unmatched`` did not happen in every run, and nothing is claimed about them.
     """
 
     scenario: str
     title: str
     seed: int
     duration_ns: int
+    premise: str
     runs: tuple[ReportRun, ...]
     against: int
     sentence: Parts
     meaning: Parts
+    notes: Parts
     rows: tuple[Row, ...]
     matched: int
     drifted: int
@@ -60,12 +64,14 @@ def report(runs: Sequence[Run], against: int) -> CompareReport:
         title=runs[0].title,
         seed=specs[0].seed,
         duration_ns=specs[0].duration_ns,
+        premise=premise(specs),
         runs=tuple(
             _of_run(side, tally) for side, tally in zip(sides, compared.tallies, strict=True)
         ),
         against=against,
         sentence=sentence(called, compared),
-        meaning=meaning(called, compared),
+        meaning=meaning(called, compared, [side.profile for side in sides]),
+        notes=notes(called, compared),
         rows=compared.rows,
         matched=compared.matched,
         drifted=compared.drifted,

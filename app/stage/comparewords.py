@@ -1,42 +1,167 @@
 """A comparison in a sentence, and what else is to be said about it.
 
+**Harm comes first.** A run that missed something, left it unseen, or believed what was not so is
+never praised for its speed: where the runs differ in that, it is the sentence, and how quick they
+were stands below. Speed is told of what all runs had and noticed, and with how many that were: over
+all of its own, a run would look the better the more it misses.
+
 Texts are parts: (text, whether it is stressed). They are written here once, for the page with and
-without scripts, the API and the command line.
+without scripts, the API and the command line. What the words mean is told in ``compare``.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from app.stage.compare import EQUAL_NS, Comparison, Found, Tally
+from app.engine.profiles import PROFILES
+from app.stage.compare import EQUAL_NS, Comparison, Latency, Tally
 from app.stage.words import count, duration, listed
 
 Parts = tuple[tuple[str, bool], ...]
 
+WRONG_EACH_NS = 2_000_000_000
+"""A wrong cache counts as harm when it lasted more than two polls for each end and start: less is
+what waiting for the next poll costs."""
+
 
 def sentence(names: Sequence[str], compared: Comparison) -> Parts:
-    """What it comes to: how much sooner than the reference the first of the other runs was."""
+    """What it comes to: the harm where the runs differ in it, else who was sooner, by how much."""
     tallies, against = compared.tallies, compared.against
-    what = "end" if any(one.ends.all.count for one in tallies) else "start"
-    ours = _of(tallies[against], what).all
-    others = [
-        (number, _of(one, what).all)
-        for number, one in enumerate(tallies)
-        if number != against and _of(one, what).all.count
-    ]
     if not any(sum(one.marks.values()) for one in tallies):
-        happened = sum(_of(tallies[against], each).happened for each in ("end", "start"))
+        happened = tallies[against].ends.happened + tallies[against].starts.happened
         if not happened:
             return (("Nothing to compare.", True), (" No process ended or began.", False))
         return (
             ("No difference.", True),
             (f" All noticed {count(happened, 'end or start', 'ends and starts')} alike.", False),
         )
-    if not ours.count or not others:
-        return (("Only some of them noticed anything at all.", True),)
-    number, theirs = others[0]
+    if _harm_differs(tallies):
+        return _harm_first(names, tallies)
+    return _sooner(names, compared)
+
+
+def meaning(names: Sequence[str], compared: Comparison, profiles: Sequence[str] = ()) -> Parts:
+    """What else is to be said: how quick they were and why, and what all of them missed.
+    ``profiles``: of the runs, so that it can be said why one is quicker."""
+    tallies = compared.tallies
+    return _parts(
+        _speed(names, tallies) if _harm_differs(tallies) else _harm_of_all(tallies),
+        *_why(names, tallies, profiles),
+        _happened(tallies),
+    )
+
+
+def notes(names: Sequence[str], compared: Comparison) -> Parts:
+    """The small print: within what time each noticed all, what the runtime took of it, and what
+    could not be compared."""
+    return _parts(
+        _noticed(names, compared.tallies),
+        _floor(compared.tallies),
+        _matching(names[compared.against], compared),
+    )
+
+
+def _parts(*told: str) -> Parts:
+    return tuple((f"{text} ", False) for text in told if text)
+
+
+# Harm
+
+
+class _Harm(NamedTuple):
+    """What a run did badly; equal for runs that did equally badly."""
+
+    missed: str
+    late: str
+    overdue: str
+    wrongs: int
+    wrong_cache: bool
+
+
+def _harm(one: Tally) -> _Harm:
+    happened = one.ends.happened + one.starts.happened
+    return _Harm(
+        missed=_both(one.ends.missed, one.starts.missed),
+        late=_both(one.ends.over_minute, one.starts.over_minute),
+        overdue=_both(one.ends.overdue, one.starts.overdue),
+        wrongs=one.wrongs,
+        wrong_cache=one.wrong_ns > WRONG_EACH_NS * max(1, happened),
+    )
+
+
+def _harm_words(tallies: Sequence[Tally]) -> str:
+    """The harm of runs that did equally badly, worst first; nothing if they were only slow."""
+    harm = _harm(tallies[0])
+    told = []
+    if harm.missed:
+        told.append(f"missed {harm.missed}")
+    if harm.late:
+        told.append(f"left {harm.late} unseen for over a minute")
+    if harm.overdue:
+        told.append(f"had {harm.overdue} still unseen at the end")
+    if harm.wrongs:
+        often = {1: "once", 2: "twice"}.get(harm.wrongs, count(harm.wrongs, "time"))
+        told.append(f"believed what was not so {often}")
+    if harm.wrong_cache:
+        each = listed(list(dict.fromkeys(duration(one.wrong_ns) for one in tallies)))
+        told.append(f"had a wrong cache for {each} (summed over containers)")
+    return listed(told)
+
+
+def _harm_differs(tallies: Sequence[Tally]) -> bool:
+    return len({_harm(one) for one in tallies}) > 1
+
+
+def _harm_first(names: Sequence[str], tallies: Sequence[Tally]) -> Parts:
+    alike: dict[_Harm, list[int]] = {}
+    for number, one in enumerate(tallies):
+        alike.setdefault(_harm(one), []).append(number)
+    clean: list[str] = []
+    parts: list[tuple[str, bool]] = []
+    for numbers in alike.values():
+        who = [names[number] for number in numbers]
+        words = _harm_words([tallies[number] for number in numbers])
+        if words:
+            parts += [(f"{listed(who)} {words}", True), (". ", False)]
+        else:
+            clean = who
+    last = f"Nothing of that with {listed(clean)}." if clean else ""
+    return (*parts[:-1], (f". {last}".rstrip(), False))
+
+
+def _harm_of_all(tallies: Sequence[Tally]) -> str:
+    words = _harm_words(tallies)
+    return f"All of them {words}." if words else ""
+
+
+# Speed
+
+
+def _shared(tallies: Sequence[Tally]) -> tuple[str, list[Latency]]:
+    """What all of them had and noticed: ends, or starts where there is no such end."""
+    ends = [one.shared for one in tallies]
+    if ends[0].count:
+        return "end", ends
+    return "start", [one.shared_starts for one in tallies]
+
+
+def _who_had(what: str, number: int, runs: int) -> str:
+    return f"{count(number, what)} that {'both' if runs == 2 else 'all'} had and noticed"
+
+
+def _sooner(names: Sequence[str], compared: Comparison) -> Parts:
+    """How much sooner than the reference the first of the other runs was."""
+    tallies, against = compared.tallies, compared.against
+    what, shared = _shared(tallies)
+    number = 1 if against == 0 else 0
+    ours, theirs = shared[against], shared[number]
+    if not ours.count:
+        return (("Nothing was noticed by all of them", True), (", so none was the quicker.", False))
     apart = theirs.median - ours.median
-    calls = _calls(tallies[number].calls, tallies[against].calls)
     head = ((f"With {names[number]}", True), (f", the median {what} was noticed ", False))
-    tail = ((calls, True), (" runtime calls.", False))
+    tail = (
+        (_calls(tallies[number].calls, tallies[against].calls), True),
+        (f" runtime calls ({_who_had(what, ours.count, len(tallies))}).", False),
+    )
     if abs(apart) < EQUAL_NS:
         same = f" as with {names[against]}, {duration(theirs.median)} after it happened, with "
         return (*head, ("as soon", True), (same, False), *tail)
@@ -50,21 +175,14 @@ def sentence(names: Sequence[str], compared: Comparison) -> Parts:
     )
 
 
-def meaning(names: Sequence[str], compared: Comparison) -> Parts:
-    """What else is to be said: who missed what, and what could not be compared."""
-    tallies = compared.tallies
-    told = [
-        _happened(tallies),
-        _noticed(names, tallies),
-        *_unseen(names, tallies),
-        _floor(tallies),
-        _matching(names[compared.against], compared),
-    ]
-    return tuple((f"{text} ", False) for text in told if text)
-
-
-def _of(tally: Tally, what: str) -> Found:
-    return tally.ends if what == "end" else tally.starts
+def _speed(names: Sequence[str], tallies: Sequence[Tally]) -> str:
+    """The same without praise, for below the harm."""
+    what, shared = _shared(tallies)
+    if not shared[0].count:
+        return "No end or start was noticed by all of them."
+    each = [f"{duration(one.median)} with {name}" for name, one in zip(names, shared, strict=True)]
+    had = _who_had(what, shared[0].count, len(tallies))
+    return f"Of the {had}, the median was noticed after {listed(each)}."
 
 
 def _calls(theirs: int, ours: int) -> str:
@@ -76,13 +194,55 @@ def _calls(theirs: int, ours: int) -> str:
     return f"{abs(percent)} % {'more' if percent > 0 else 'fewer'}"
 
 
+def _why(names: Sequence[str], tallies: Sequence[Tally], profiles: Sequence[str]) -> list[str]:
+    """Why a design that believes events is quicker or asks less, where it does."""
+    told: list[str] = []
+    for name, one, profile in zip(names, tallies, profiles, strict=bool(profiles)):
+        design = PROFILES[profile]
+        if design.hints != "write":
+            continue
+        others = [
+            (each, PROFILES[other])
+            for each, other in zip(tallies, profiles, strict=True)
+            if each is not one
+        ]
+        slower = [other for each, other in others if one.shared.median < each.shared.median]
+        if slower and "believed" in one.ends.by_source:
+            how = (
+                "by the look it spares"
+                if any(other.hints == "request" for other in slower)
+                else "as an event tells it of an end before the next poll"
+            )
+            told.append(
+                f"{name} is quicker {how}: it believes an event without asking the runtime, which "
+                "is how it comes to believe what is not so."
+            )
+        if one.luckier and one.stream_ends:
+            told.append(
+                f"{count(one.luckier, 'end')} {name} found by a poll that came sooner: each of the "
+                f"{one.stream_ends} times its stream ended it listed the whole node at once, so "
+                "its polls fall at other moments. That is luck."
+            )
+        period = design.trusting_period_ns
+        if period and 2 * one.calls < max(each.calls for each, _ in others):
+            told.append(
+                f"{name} makes only {one.calls:,} runtime calls, as it lists the node every "
+                f"{duration(period)} while its stream is open; what the stream leaves out stays "
+                "unseen as long."
+            )
+    return told
+
+
+# What else
+
+
 def _happened(tallies: Sequence[Tally]) -> str:
     numbers = [one.ends.happened for one in tallies]
     if not any(numbers):
         return ""
     if len(set(numbers)) == 1:
         return f"{count(numbers[0], 'end')} in each."
-    return f"{listed([f'{number:,}' for number in numbers])} ends."
+    return f"In all there were {listed([f'{number:,}' for number in numbers])} ends."
 
 
 def _noticed(names: Sequence[str], tallies: Sequence[Tally]) -> str:
@@ -96,22 +256,9 @@ def _noticed(names: Sequence[str], tallies: Sequence[Tally]) -> str:
     if len(whole) == 1:
         return f"{whole[0][0]} noticed every one within {duration(whole[0][1])}."
     each = [f"{name} within {duration(worst)}" for name, worst in whole]
-    return f"Every one was noticed: by {listed(each)}."
-
-
-def _unseen(names: Sequence[str], tallies: Sequence[Tally]) -> list[str]:
-    told: dict[str, list[str]] = {}
-    for name, one in zip(names, tallies, strict=True):
-        late = _both(one.ends.over_minute, one.starts.over_minute)
-        missed = _both(one.ends.missed, one.starts.missed)
-        parts = [f"left {late} unseen for over a minute"] if late else []
-        parts += [f"missed {missed} for good"] if missed else []
-        if one.wrongs:
-            often = {1: "once", 2: "twice"}.get(one.wrongs, count(one.wrongs, "time"))
-            parts.append(f"believed what was not so, {often}")
-        if parts:
-            told.setdefault(listed(parts), []).append(name)
-    return [f"{listed(who)} {what}." for what, who in told.items()]
+    if len(whole) == len(tallies):
+        return f"Every one was noticed: by {listed(each)}."
+    return f"Every one was noticed by {listed(each)}."
 
 
 def _both(ends: int, starts: int) -> str:
@@ -123,7 +270,10 @@ def _floor(tallies: Sequence[Tally]) -> str:
     lag = max(one.lag_ns for one in tallies)
     if not lag:
         return ""
-    return f"The runtime itself needs {duration(lag)} of that (median); no PLEG is quicker."
+    return (
+        f"The runtime itself took {duration(lag)} to know of an end (median of all ends); before "
+        "it knows of one, no PLEG can."
+    )
 
 
 def _matching(reference: str, compared: Comparison) -> str:

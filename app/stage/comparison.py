@@ -17,13 +17,18 @@ from app.errors import StageError
 from app.hub.runwire import RunProgress
 from app.stage.compare import FEWEST, MOST, reference
 from app.stage.comparereport import CompareReport, report
+from app.stage.runnames import premise
 from app.stage.runs import Runs
 from app.stage.spec import RunSpec
 
 MOST_QUERY = 8192
 """Characters of one run's query."""
 
-HOW_MANY = f"Compare {FEWEST} or {MOST} runs: choose as many profiles."
+
+def how_many(number: int, what: str) -> str:
+    """What to say when so many are asked for, and that cannot be compared."""
+    there = f"{number} {what} is" if number == 1 else f"{number or 'no'} {what}s are"
+    return f"Two or three {what}s can be compared, and {there} chosen: choose {FEWEST} or {MOST}."
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -31,6 +36,11 @@ class Asked(msgspec.Struct, frozen=True):
 
     specs: tuple[RunSpec, ...]
     against: int
+
+    @property
+    def premise(self) -> str:
+        """What is the same in all runs, and what is not."""
+        return premise(self.specs)
 
 
 class RunsProgress(msgspec.Struct, frozen=True):
@@ -105,11 +115,11 @@ def _each(pairs: Pairs) -> list[list[tuple[str, str]]]:
     queries = [value for key, value in pairs if key == "run"]
     if queries:
         if not FEWEST <= len(queries) <= MOST:
-            raise StageError(HOW_MANY)
+            raise StageError(how_many(len(queries), "run"))
         return [_pairs_of(query) for query in queries]
     profiles = [value for key, value in pairs if key == "profile" and value.strip()]
     if not FEWEST <= len(profiles) <= MOST:
-        raise StageError(HOW_MANY)
+        raise StageError(how_many(len(profiles), "profile"))
     # A field of the form that was left empty says nothing.
     shared = [(key, value) for key, value in pairs if key != "profile" and value.strip()]
     return [[*shared, ("profile", profile)] for profile in profiles]

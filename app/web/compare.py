@@ -27,6 +27,8 @@ from app.web.part import Part
 from app.web.refusal import Json, Problem
 from app.web.runs import PRESS, StageLike, StagePages, pairs_of, while_there
 
+MOST_PROFILES = 3
+"""Runs that fit side by side, as ``app.stage.compare`` has it."""
 MOST_PLAIN = 300
 """Differences on the page without scripts."""
 SMALL = 1000
@@ -149,6 +151,8 @@ def pages(stage: ComparingStage, rendered: StagePages) -> Part:
             "asked": False,
             "found_by": FOUND_BY,
             "most_plain": MOST_PLAIN,
+            "most_profiles": MOST_PROFILES,
+            "premise": "",
         }
         return rendered.page("compare.html", partial=False, status=status, **(facts | shown))
 
@@ -160,14 +164,14 @@ def pages(stage: ComparingStage, rendered: StagePages) -> Part:
         try:
             asked = comparing.asked(pairs)
             if not any(key == "plain" for key, _ in pairs):
-                return page(pairs, asked=True)
+                return page(pairs, asked=True, premise=asked.premise)
             report = await while_there(request, comparing.report(asked))
         except StageError as error:
             # The form stays as it was filled in.
             return page(pairs, _status(error), problem=str(error))
         if report is None:
             return Response(status_code=204)
-        return page(pairs, asked=True, report=report)
+        return page(pairs, asked=True, report=report, premise=asked.premise)
 
     return Part(routes, {})
 

@@ -43,7 +43,7 @@ function seenCells(model, row, run) {
   if (!seen) return ["did not happen", "", "", "", ""];
   const found = seen.found_t;
   const knew = typeof seen.known_t === "number" ? `${lateBy(seen.known_t - seen.t)}${seen.known_t - seen.t < 1e3 ? "" : " later"}` : "never";
-  if (typeof found !== "number") return [clockOf(seen.t, 3), knew, "not noticed", seen.fate === "never" ? "" : `unseen for ${duration(model.end - seen.t)}`, ""];
+  if (typeof found !== "number") return [clockOf(seen.t, 3), knew, seen.fate === "never" ? "missed" : "unseen at the end", seen.fate === "never" ? "" : `unseen for ${duration(model.end - seen.t)}`, ""];
   return [clockOf(seen.t, 3), knew, clockOf(found, 3), lateBy(found - seen.t), by(seen.source)];
 }
 

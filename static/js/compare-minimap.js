@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The whole of the runs on one strip: differences per column (amber: later, never seen, wrong), the
+ * The whole of the runs on one strip: differences per column (amber: later, missed or unseen, wrong), the
  * selected one, and the window. Drag it, or press where to go.
  */
 import { onPaletteChange, readPalette } from "./palette.js";

@@ -22,8 +22,8 @@
  *   drawn: {pods: PodLine[], relists: [number, number][], stream: [number, string][]}
  * }} Run
  * @typedef {{
- *   scenario: string, title: string, seed: number, duration_ns: number, runs: Run[], against: number,
- *   sentence: [string, boolean][], meaning: [string, boolean][], rows: Row[], matched: number,
+ *   scenario: string, title: string, seed: number, duration_ns: number, premise: string, runs: Run[], against: number,
+ *   sentence: [string, boolean][], meaning: [string, boolean][], notes: [string, boolean][], rows: Row[], matched: number,
  *   drifted: number, unmatched: number, left_out: number
  * }} Report
  *
@@ -41,7 +41,7 @@ const LEAD = 0.1;
 export const KINDS = [
   { id: "sooner", name: "sooner", line: "Noticed sooner than in the reference, by 10 ms or more." },
   { id: "later", name: "later", line: "Noticed later than in the reference, by 10 ms or more." },
-  { id: "never", name: "never seen", line: "Another run noticed it, this one did not." },
+  { id: "never", name: "missed or unseen", line: "Another run noticed it. This one missed it for good, or it was unseen at the end." },
   { id: "wrong", name: "wrong", line: "Something was told or cached that was not so." },
   { id: "absent", name: "not in every run", line: "It has no counterpart: the pods' workers acted at other times. Nothing is compared." },
 ];

@@ -32,8 +32,8 @@ export function noticed(row, run) {
   }
   const seen = row.seen[run];
   if (!seen) return "did not happen";
-  if (typeof seen.found_t !== "number") return seen.fate === "never" ? "never seen" : "not seen before the end";
-  return `${lateBy(seen.found_t - seen.t)}, ${by(seen.source)}${seen.delivered === false ? ", not told" : ""}`;
+  if (typeof seen.found_t !== "number") return seen.fate === "never" ? "missed" : "unseen at the end";
+  return `${lateBy(seen.found_t - seen.t)}, ${by(seen.source)}${seen.delivered === false ? ", missed: nobody was told" : ""}`;
 }
 
 /** The marks of a row in a sentence, each run by name; those of hidden kinds left out. @param {Model} model @param {Row} row @param {Set<string>} off */

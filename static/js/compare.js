@@ -1,6 +1,7 @@
 // @ts-check
 /** The page of comparisons: the form, and (when the address asks for one) the comparison itself. */
 import { ComparePage, asked, clockOf, writeHead } from "./compare-page.js";
+import { boundChoice } from "./compare-form.js";
 import { byId, setText } from "./dom.js";
 import { startTheme } from "./theme.js";
 
@@ -35,6 +36,7 @@ async function follow(done) {
 
 async function start() {
   startTheme();
+  for (const form of document.querySelectorAll("form.choose")) boundChoice(/** @type {HTMLFormElement} */ (form));
   if (byId("main").dataset.asked !== "yes") return;
   const done = new AbortController();
   byId("progress").hidden = false;

@@ -107,7 +107,9 @@ def test_the_form_leads_to_the_comparison(page: Page, server: Command) -> None:
     page.locator("select[name=scenario]").select_option("lossy-stream")
     page.locator("input[name=duration]").fill("60s")
     page.get_by_role("button", name="Compare").click()
-    expect(page.locator("#sentence")).to_contain_text("With kep", timeout=PATIENT_MS)
+    expect(page.locator("#sentence")).to_contain_text(
+        re.compile(r"^legacy .*Nothing of that with kep and generic\.$"), timeout=PATIENT_MS
+    )
     expect(page.locator("#figures-body th")).to_have_text(["kep", "generic reference", "legacy"])
     expect(page.locator("#played")).to_have_text(re.compile("lossy-stream, seed 7, 1.min"))
     keep(page, "compare-1280-light")
@@ -128,11 +130,69 @@ def test_without_scripts_the_form_leads_to_tables(browser: Browser, server: Comm
     page.goto(server.address() + "compare")
     page.locator("select[name=scenario]").select_option("stale-event")
     page.get_by_role("button", name="Compare").click()
-    expect(page.locator("h1")).to_contain_text("With kep", timeout=PATIENT_MS)
+    expect(page.locator("h1")).to_contain_text(
+        "legacy believed what was not so", timeout=PATIENT_MS
+    )
     expect(page.locator("table.figures tbody tr")).to_have_count(3)
     expect(page.get_by_text("an older state won").first).to_be_visible()
     assert "plain=1" in page.url
     context.close()
+
+
+def test_no_more_profiles_can_be_ticked_than_fit(page: Page, server: Command) -> None:
+    page.goto(server.address() + "compare")
+    expect(page.locator("input[name=profile]:enabled")).to_have_count(3)
+    said = page.locator(".chosen-number")
+    expect(said).to_have_text("(3 chosen: untick one to choose another)")
+    page.locator("input[name=profile][value=generic]").uncheck()
+    expect(page.locator("input[name=profile]:enabled")).to_have_count(5)
+    expect(said).to_have_text("(2 chosen: there is room for one more)")
+    page.locator("input[name=profile][value=legacy]").uncheck()
+    expect(said).to_have_text("(1 chosen: choose 2 or 3)")
+    page.get_by_role("button", name="Compare").click()
+    # The browser itself says what is missing and asks for nothing.
+    assert page.evaluate("document.querySelector('input[name=profile]').validationMessage") == (
+        "Choose 2 or 3 profiles; 1 is chosen."
+    )
+    assert page.url.endswith("/compare")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_of_the_form_is_cut_off(browser: Browser, server: Command, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    page.goto(server.address() + "compare")
+    cut = """[...document.querySelectorAll('.fields input, .fields select')].map((field) => {
+      const text = field.placeholder || field.selectedOptions?.[0]?.text || '';
+      const paper = document.createElement('canvas').getContext('2d');
+      paper.font = getComputedStyle(field).font;
+      const arrow = field.tagName === 'SELECT' ? 20 : 0;
+      return [text, paper.measureText(text).width + arrow, field.clientWidth - 16];
+    })"""
+    for text, needs, has in page.evaluate(cut):
+        assert text
+        assert needs <= has, text
+    page.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_figure_and_no_word_is_out_of_sight(
+    browser: Browser, server: Command, width: int
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    compared(page, server)
+    for cell in page.locator("#figures-body td").all():
+        box = cell.bounding_box()
+        assert box is not None
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= width
+    for kind in page.locator(".kind").all():
+        assert kind.inner_text().split("\n")[-1].strip()
+        expect(kind.locator("span").last).to_be_visible()
+    weight = "getComputedStyle(document.querySelector('h1')).fontWeight"
+    assert page.evaluate(weight) == "600"
+    if width == 390:
+        said = "getComputedStyle(document.querySelector('#figures-body td'), '::before').content"
+        assert page.evaluate(said) == '"missed"'
+    page.close()
 
 
 # While it is played
@@ -187,8 +247,12 @@ def test_figures_and_kinds_tell_the_same_as_the_report(page: Page, server: Comma
         compared(page, server)
     told = answer.value.json()
     cells = page.locator("#figures-body tr").nth(2).locator("td").all_inner_texts()
-    assert cells[6] == f"{told['runs'][2]['figures']['calls']:,}"
-    assert cells[3] == str(told["runs"][2]["figures"]["ends"]["over_minute"])
+    legacy = told["runs"][2]["figures"]
+    assert cells[8] == f"{legacy['calls']:,}"
+    assert cells[2] == str(legacy["ends"]["over_minute"] + legacy["starts"]["over_minute"])
+    assert cells[1] == str(legacy["ends"]["waiting"] + legacy["starts"]["waiting"])
+    count_shared = legacy["shared"]["count"]
+    expect(page.locator("#shared")).to_contain_text(re.compile(rf"\* of {count_shared}\Wends that"))
     for kind in ("sooner", "later", "never", "wrong", "absent"):
         rows = [row for row in told["rows"] if any(mark["kind"] == kind for mark in row["marks"])]
         assert count(page, kind) == len(rows)
@@ -224,7 +288,7 @@ def test_who_noticed_and_what_is_measured_is_said(page: Page, server: Command) -
     compared(page, server)
     page.get_by_text("By who noticed").click()
     expect(page.locator("#sources-body tr").first).to_have_text(re.compile("^kep.*ends.*hint"))
-    expect(page.locator(".measured")).to_contain_text("added up over all containers")
+    expect(page.locator(".measured")).to_contain_text("summed over all containers")
 
 
 def test_pan_zoom_and_the_strip_move_the_window(page: Page, server: Command) -> None:
@@ -288,9 +352,10 @@ def test_a_fork_is_held_against_its_parent(page: Page, server: Command) -> None:
     compared(page, server, FORK)
     names = page.locator("#figures-body th").all_inner_texts()
     assert [name.replace("\xa0", " ") for name in names] == [
-        "kep, nothing pressed reference",
-        "kep, break-stream at 10 s",
+        "kep (nothing pressed) reference",
+        "kep (break-stream at 10 s)",
     ]
+    expect(page.locator(".watched strong")).to_have_text("Same node, other presses")
     assert count(page, "later") > 0
     assert count(page, "sooner") == 0
     # Before the press nothing differs.
@@ -414,7 +479,7 @@ def test_axe_finds_nobody_shut_out(
     expect(page.locator("h1")).to_be_visible()
     assert faults(page) == []
     page.goto(f"{server.address()}compare?{STALE}&plain=1")
-    expect(page.locator("h1")).to_contain_text("With")
+    expect(page.locator("h1")).to_contain_text("legacy believed")
     assert faults(page) == []
     compared(page, server)
     assert faults(page) == []

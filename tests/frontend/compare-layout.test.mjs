@@ -50,11 +50,11 @@ test("a hint's chain: the stop event, the targeted relist, the finding", () => {
 });
 
 test("what was not seen is marked where the runtime knew, and amber to the end", () => {
-  const { list } = laid([row("end", [seen(2000, null), seen(2000, 520)], [[0, "never", "not seen before the end"]])]);
+  const { list } = laid([row("end", [seen(2000, null), seen(2000, 520)], [[0, "never", "unseen at the end"]])]);
   const [glyph] = at(list.lanes, "lost", "glyph");
   assert.deepEqual([glyph.c, Math.round(glyph.x)], ["never", 205]);
   assert.equal(at(list.lanes, "tail", "tail")[0].x2, Infinity);
-  assert.equal(at(list.lanes, "chain", "say")[0].text, "not seen before the end");
+  assert.equal(at(list.lanes, "chain", "say")[0].text, "unseen at the end");
 });
 
 test("wrong is amber as long as it lasts", () => {

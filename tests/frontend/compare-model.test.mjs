@@ -8,7 +8,7 @@ const rows = () => [
   row("end", [seen(1000, 80), seen(1000, 520)], sooner),
   row("start", [seen(1500, 5), seen(1500, 5)]),
   row("end", [seen(9000, 80), seen(9000, 90)], [], who("calm-0")),
-  row("end", [seen(4000, null), seen(4000, 500)], [[0, "never", "not seen before the end"]], who("web-1")),
+  row("end", [seen(4000, null), seen(4000, 500)], [[0, "never", "unseen at the end"]], who("web-1")),
   wrong([{ t: 3000 * MS, until_t: null }, null], [[0, "wrong", "wrong to the end"]], who("web-2")),
 ];
 

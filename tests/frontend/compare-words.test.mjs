@@ -19,7 +19,7 @@ test("what happened", () => {
 test("how each run had it", () => {
   const each = row("end", [seen(0, 80, { source: "evented_pleg" }), seen(0, 520), seen(0, 60, { source: "believed" }), seen(0, null), seen(0, null, { fate: "never" }), null, seen(0, 80, { delivered: false })]);
   const words = [0, 1, 2, 3, 4, 5, 6].map((run) => flat(noticed(each, run)));
-  assert.deepEqual(words, ["80 ms, hint", "520 ms, global poll", "60 ms, believed event", "not seen before the end", "never seen", "did not happen", "80 ms, global poll, not told"]);
+  assert.deepEqual(words, ["80 ms, hint", "520 ms, global poll", "60 ms, believed event", "unseen at the end", "missed", "did not happen", "80 ms, global poll, missed: nobody was told"]);
   const stale = wrong([{ t: 0, until_t: 4500 * MS }, null, { t: 5 }]);
   assert.deepEqual([0, 1, 2].map((run) => flat(noticed(stale, run))), ["wrong for 4.5 s", "right", "wrong to the end"]);
 });

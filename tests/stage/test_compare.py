@@ -17,10 +17,8 @@ from app.stage.compare import (
     Row,
     Side,
     compare,
-    names,
     reference,
 )
-from app.stage.spec import Press, RunSpec
 from app.stage.truth import Moment, Who
 from tests.stage.hand import MS, PLAYED_MS, moment, overwritten, side, who
 from tests.stage.watched import LOST, OLDER_WINS, ONE_POD, played
@@ -78,11 +76,11 @@ def test_one_that_came_much_later_and_was_found_as_quickly_is_no_difference() ->
     assert compared.drifted == 1
 
 
-def test_never_seen_is_so_whichever_run_it_is() -> None:
+def test_missed_or_unseen_is_so_whichever_run_it_is() -> None:
     gone = side("legacy", moment("end", 0, None, fate="never"))
     waits = side("polling", moment("end", 0, None))
     found = side("kep", moment("end", 0, 80))
-    expected = [(0, "never", "never seen"), (1, "never", "not seen before the end")]
+    expected = [(0, "never", "missed"), (1, "never", "unseen at the end")]
     for against in range(3):
         assert one(gone, waits, found, against=against) == expected
 
@@ -97,7 +95,7 @@ def test_what_nobody_saw_is_no_difference_but_is_counted() -> None:
 def test_found_without_telling_anybody_is_not_seen() -> None:
     full = side("generic", moment("end", 0, 500, delivered=False))
     fine = side("kep", moment("end", 0, 80))
-    words = "found, but nobody was told: the event channel was full"
+    words = "missed: found, but nobody was told, as the event channel was full"
     assert one(full, fine) == [(0, "never", words)]
     assert compare((full, fine), 0).tallies[0].ends.missed == 1
 
@@ -170,7 +168,48 @@ def test_what_is_still_unseen_counts_with_the_time_it_has_been_so() -> None:
     run = side("legacy", moment("end", 0, 80), moment("end", 1000, None, whose=who(attempt=1)))
     ends = compare((run, run), 0).tallies[0].ends
     assert ends.all == Latency(2, 80 * MS, (PLAYED_MS - 1000) * MS, (PLAYED_MS - 1000) * MS, True)
-    assert (ends.waiting, ends.missed, ends.over_minute) == (1, 0, 1)
+    assert (ends.waiting, ends.overdue, ends.missed, ends.over_minute) == (1, 1, 0, 1)
+
+
+def test_what_ended_just_before_the_run_did_is_not_overdue() -> None:
+    run = side("kep", moment("end", PLAYED_MS - 300, None))
+    ends = compare((run, run), 0).tallies[0].ends
+    assert (ends.waiting, ends.overdue) == (1, 0)
+
+
+def test_speed_is_measured_over_what_all_had_and_noticed() -> None:
+    """The run that saw only the easy one is not the quicker for that."""
+    whole = side(
+        "kep",
+        moment("end", 0, 80),
+        moment("end", 1000, 900, whose=who(attempt=1)),
+        moment("end", 2000, 990, whose=who(attempt=2)),
+        moment("end", 3000, 70, whose=who(attempt=3)),
+    )
+    blind = side(
+        "legacy",
+        moment("end", 0, 60),
+        moment("end", 1000, None, whose=who(attempt=1)),
+        moment("end", 2000, 5, whose=who(attempt=2), delivered=False),
+    )
+    ours, other = compare((whole, blind), 0).tallies
+    assert ours.shared == Latency(1, 80 * MS, 80 * MS, 80 * MS)
+    assert other.shared == Latency(1, 60 * MS, 60 * MS, 60 * MS)
+    assert ours.shared_starts.count == 0
+
+
+def test_a_poll_that_came_sooner_and_a_stream_that_ended_are_counted() -> None:
+    early = side(
+        "legacy",
+        moment("end", 0, 168),
+        stream=((0, "connecting"), (1, "connected"), (2, "waiting"), (3, "closed")),
+    )
+    late = side("kep", moment("end", 0, 667))
+    hint = side("1.37", moment("end", 0, 80, source="evented_pleg"))
+    ours, other = compare((early, late), 0).tallies
+    assert (ours.luckier, ours.stream_ends) == (1, 2)
+    assert (other.luckier, other.stream_ends) == (0, 0)
+    assert compare((late, hint), 0).tallies[1].luckier == 0
 
 
 def test_a_run_in_which_nothing_happened() -> None:
@@ -189,7 +228,7 @@ def test_rows_are_in_order_of_time_and_bounded() -> None:
     assert times == sorted(times)
 
 
-# Which is the reference, and what the runs are called
+# Which is the reference
 
 
 @pytest.mark.parametrize(
@@ -204,39 +243,6 @@ def test_rows_are_in_order_of_time_and_bounded() -> None:
 )
 def test_the_reference(profiles: tuple[str, ...], expected: int) -> None:
     assert reference(profiles) == expected
-
-
-def spec(profile: str = "kep", *presses: Press, runtime: str = "") -> RunSpec:
-    return RunSpec(
-        scenario="demo",
-        seed=7,
-        profile=profile,
-        runtime=runtime,
-        duration_ns=60_000 * MS,
-        presses=presses,
-    )
-
-
-def test_runs_are_named_by_what_tells_them_apart() -> None:
-    broken = Press(12_500 * MS, "break-stream")
-    late = Press(20_000 * MS, "lose-stops")
-    assert names((spec("kep"), spec("legacy"))) == ("kep", "legacy")
-    told = names((spec(), spec("kep", broken), spec("kep", broken, late)))
-    assert [name.replace(NBSP, " ") for name in told] == [
-        "kep, nothing pressed",
-        "kep, break-stream at 12 s",
-        "kep, lose-stops at 20 s and 1 before",
-    ]
-    both = [spec("kep", Press(1_000 * MS, "kill-container", f"shop/web-{n}")) for n in (0, 1)]
-    assert [name.replace(NBSP, " ") for name in names(both)] == [
-        "kep, kill-container shop/web-0 at 1.0 s",
-        "kep, kill-container shop/web-1 at 1.0 s",
-    ]
-    assert names((spec(), spec())) == ("kep, nothing pressed (1)", "kep, nothing pressed (2)")
-    assert names((spec(), spec(runtime="crio"))) == (
-        "kep, nothing pressed, own runtime",
-        "kep, nothing pressed, crio",
-    )
 
 
 # Laws
@@ -366,7 +372,7 @@ def test_the_legacy_design_is_blind_where_the_poll_is_not() -> None:
     ]
     compared = compare(sides, 1)
     blind = [mark for row in compared.rows for mark in row.marks if mark.kind == "never"]
-    assert [(mark.run, mark.words) for mark in blind] == [(2, "not seen before the end")]
+    assert [(mark.run, mark.words) for mark in blind] == [(2, "unseen at the end")]
     kep, generic, legacy = compared.tallies
     assert kep.ends.waiting == generic.ends.waiting == 0
     assert legacy.wrong_ns > 10 * max(kep.wrong_ns, generic.wrong_ns)

@@ -14,7 +14,7 @@ from app.errors import StageError
 from app.sim.library import load
 from app.sim.scenario import Scenario
 from app.stage.comparereport import CompareReport, report
-from app.stage.comparison import HOW_MANY, MOST_QUERY, Asked, Comparisons
+from app.stage.comparison import MOST_QUERY, Asked, Comparisons
 from app.stage.run import play
 from app.stage.runs import Runs
 from app.stage.spec import RunSpec, parse
@@ -51,6 +51,7 @@ def test_a_run_each_by_its_own_query() -> None:
     fork = f"{SHORT}&press=5s!break-stream"
     told = asked(runs(SHORT, fork))
     assert [len(spec.presses) for spec in told.specs] == [0, 1]
+    assert told.premise == "Same node, other presses"
     assert told.against == 0
 
 
@@ -69,11 +70,11 @@ def test_the_reference_by_name_or_number(against: str, number: int) -> None:
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        (SHORT, HOW_MANY),
-        (f"{SHORT}&profile=kep", HOW_MANY),
-        (f"{SHORT}{'&profile=kep' * 4}", HOW_MANY),
-        (runs(SHORT), HOW_MANY),
-        (runs(*[SHORT] * 4), HOW_MANY),
+        (SHORT, "and no profiles are chosen: choose 2 or 3."),
+        (f"{SHORT}&profile=kep", "and 1 profile is chosen: choose 2 or 3."),
+        (f"{SHORT}{'&profile=kep' * 5}", "and 5 profiles are chosen: choose 2 or 3."),
+        (runs(SHORT), "Two or three runs can be compared, and 1 run is chosen"),
+        (runs(*[SHORT] * 4), "and 4 runs are chosen: choose 2 or 3."),
         (f"{SHORT}&profile=kep&profile=kep", "The same run stands in this link twice"),
         (runs(SHORT, f"{SHORT}&profile=kep"), "The same run stands in this link twice"),
         (runs(SHORT, f"{SHORT}9"), "not of the same node"),
@@ -116,6 +117,7 @@ def test_a_report_is_played_and_kept() -> None:
     assert [run.name for run in told.runs] == ["kep", "generic"]
     assert (told.scenario, told.seed, told.duration_ns) == ("crash-loop", 3, 20_000_000_000)
     assert told.rows
+    assert told.premise == "Same node, same faults"
     assert told.sentence[0] == ("With kep", True)
     for run in told.runs:
         assert spec_of(parse_qsl(run.query)).profile == run.profile

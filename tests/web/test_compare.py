@@ -85,8 +85,8 @@ async def test_how_far_the_runs_are(client: httpx.AsyncClient) -> None:
 @pytest.mark.parametrize(
     ("query", "status", "words"),
     [
-        ("", 422, "Compare 2 or 3 runs"),
-        ("scenario=storm&profile=kep", 422, "Compare 2 or 3 runs"),
+        ("", 422, "no profiles are chosen: choose 2 or 3"),
+        ("scenario=storm&profile=kep", 422, "1 profile is chosen: choose 2 or 3"),
         ("scenario=nothing&profile=kep&profile=generic", 404, "There is no scenario 'nothing'"),
         (f"{QUERY}&press=1s!nonsense", 422, "`press`"),
         (f"{QUERY}&duration=20s", 422, "twice"),
@@ -167,13 +167,41 @@ async def test_the_whole_answer_without_scripts(client: httpx.AsyncClient) -> No
     told = (await client.get(f"/api/v1/compare?{QUERY}")).json()
     page = (await client.get(f"/compare?{QUERY}&plain=1", headers=HTML)).text
     text = re.sub(r"<[^>]+>", "", page)
-    assert "".join(part for part, _ in told["sentence"]) in text
+    for said in ("sentence", "meaning", "notes"):
+        assert "".join(part for part, _ in told[said]) in text
+    assert f"{told['premise']}." in text
+    # Each figure has its words with it, for where lines are stacked.
+    cells = re.findall(r'<td data-label="([^"]+)">', page)
+    assert len(cells) == 9 * len(told["runs"])
+    assert "wrong cache, summed container-time" in cells
+    shared = told["runs"][0]["figures"]["shared"]["count"]
+    assert f"* of {shared} ends that both had and noticed" in text
     differing = [row for row in told["rows"] if row["marks"]]
     assert differing
     for row in differing:
         for mark in row["marks"]:
             assert f"{told['runs'][mark['run']]['name']}: {mark['words']}" in text
     assert f"{told['runs'][0]['figures']['calls']:,}" in text
+
+
+async def test_harm_is_the_headline_and_speed_is_not(client: httpx.AsyncClient) -> None:
+    for scenario in ("stale-event", "doubled-containers", "silent-stream"):
+        address = f"/compare?scenario={scenario}&profile=kep&profile=legacy&plain=1"
+        page = (await client.get(address, headers=HTML)).text
+        (head,) = re.findall(r"<h1>(.*?)</h1>", page, re.DOTALL)
+        assert re.match(r"<b>legacy (believed what was not so|left \d+\Wend)", head)
+        assert "Nothing of that with kep." in head
+        assert "sooner" not in head
+        assert "fewer" not in head
+
+
+async def test_forks_are_not_said_to_have_the_same_faults(client: httpx.AsyncClient) -> None:
+    one = "scenario%3Dlesson-arena%26duration%3D10s"
+    address = f"/compare?run={one}&run={one}%26press%3D2s!lose-stops"
+    for more in ("", "&plain=1"):
+        page = (await client.get(address + more, headers=HTML)).text
+        assert "Same node, other presses" in page
+        assert "same faults<" not in page
 
 
 async def test_no_difference_is_said(client: httpx.AsyncClient) -> None:
@@ -188,7 +216,7 @@ async def test_what_is_wrong_with_the_form_is_said_above_it(client: httpx.AsyncC
         "/compare?scenario=storm&profile=kep&seed=12&duration=&runtime=", headers=HTML
     )
     assert answer.status_code == 422
-    assert 'role="alert">Compare 2 or 3 runs' in answer.text
+    assert 'role="alert">Two or three profiles can be compared, and 1 profile is' in answer.text
     # It stays filled in.
     assert '<option value="storm" selected>' in answer.text
     assert 'name="seed"' in answer.text
