@@ -250,11 +250,13 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "FILE",
-        "recording",
-        "a recording (MCAP), as `plegscope record` and the others write it",
+        "recordings",
+        "a recording (MCAP), as `plegscope record` and the others write it; several files of one "
+        "session, in order, are run as one",
         ("whatif",),
         "FILE",
         str,
+        many=True,
     ),
     Setting(
         "FILE",

@@ -47,6 +47,7 @@ class Bounds:
         self._relists = relists
         self._jitter = _jitter(evidence)
         self._looks = [one.t for one in played.looks]
+        self._widest = max((b - a for a, b in pairwise(self._looks)), default=0)
         self._drift = self._drifts()
 
     def span(self, one: Happening, found: Lifecycle | None) -> Span:
@@ -81,6 +82,8 @@ class Bounds:
             return "no"
         if found is not None and found.source != "global" and found.t + LEAST_NS < gone.lo:
             return "no"
+        if gone.lo - first.hi > self._widest + 2 * (self._longest + MS):
+            return "no"
         sure = any(
             t - drift >= first.hi and t + drift <= gone.lo
             for t, drift in self._around(first.hi, gone.lo)
@@ -103,7 +106,8 @@ class Bounds:
         total, before = LEAST_NS, self._evidence.begin_t
         for look in self._looks:
             total += 2 * self._slack(before, look)
-            drifts.append(total)
+            # Beyond a whole period nothing more is unknown: there is a look in each.
+            drifts.append(min(total, self._widest))
             before = look
         return drifts
 

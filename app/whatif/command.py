@@ -6,6 +6,7 @@ from textwrap import wrap
 
 import msgspec
 
+from app.errors import SettingsError
 from app.settings import Settings
 from app.stage.compare import Found as Figures
 from app.stage.compare import Latency
@@ -51,9 +52,12 @@ def whatif(settings: Settings) -> int:
 
     Raises:
         RecordingError: it cannot be read, or there is nothing in it to be run again.
+        SettingsError: no file was given.
         OutputError: standard output cannot be written.
     """
-    told = ask(Path(settings.recording), options_of(settings))
+    if not settings.recordings:
+        raise SettingsError("FILE: give a recording, such as `plegscope whatif node.mcap`.")
+    told = ask([Path(name) for name in settings.recordings], options_of(settings))
     text = page(told)
     if settings.output == "json":
         text = msgspec.json.format(msgspec.json.encode(told), indent=2).decode() + "\n"

@@ -31,6 +31,7 @@ from app.whatif.runtime import Look, RebuiltRuntime
 from app.whatif.stream import EVENT_NS, RebuiltStream
 from app.whatif.timeline import Timeline
 
+JOINED = "The recording did not listen to the stream; this run was asked for a profile, so it does."
 NO_STREAM = "This run was asked not to listen to the event stream."
 
 
@@ -154,9 +155,12 @@ class Play:
             self.stream.changed(life, number)
 
     def _probe(self, recorded: RuntimeProbed) -> Input:
+        """As recorded, but for who listens. Who names a profile wants to see what it does."""
         probe = self._now_at(recorded)
         if not self._options.stream:
             return msgspec.structs.replace(probe, policy="relist_only", reason=NO_STREAM)
+        if self._options.profile is not None and recorded.policy == "relist_only":
+            return msgspec.structs.replace(probe, policy="join", reason=JOINED)
         return probe
 
     def _now_at(self, happened: Input) -> Input:

@@ -7,6 +7,7 @@ own next poll: an effect before its cause. So a SyncPod that began after a findi
 not made is left out, with its request. What it did to the runtime stays: it was recorded.
 """
 
+from collections import deque
 from collections.abc import Iterable
 
 from app.engine.records import Lifecycle
@@ -18,10 +19,12 @@ class Reactions:
     """Which SyncPods are left out. Times in monotonic ns; calls come in the order of time."""
 
     def __init__(self, recorded: Iterable[Lifecycle]) -> None:
-        self._then: dict[str, list[tuple[int, Key]]] = {}
+        self._then: dict[str, deque[tuple[int, Key]]] = {}
         for one in recorded:
             if not one.baseline:
-                self._then.setdefault(one.uid, []).append((one.t, (one.container_id, one.type)))
+                self._then.setdefault(one.uid, deque()).append(
+                    (one.t, (one.container_id, one.type))
+                )
         self._waiting: dict[str, dict[Key, None]] = {}
         self._found: set[Key] = set()
         self._left_out: dict[str, int | None] = {}
@@ -38,10 +41,10 @@ class Reactions:
 
     def sync_began(self, uid: str, t: int) -> None:
         """A recorded SyncPod begins."""
-        then = self._then.get(uid, [])
+        then = self._then.get(uid, deque())
         waiting = self._waiting.setdefault(uid, {})
         while then and then[0][0] <= t:
-            key = then.pop(0)[1]
+            key = then.popleft()[1]
             if key not in self._found:
                 waiting[key] = None
         self._left_out.pop(uid, None)

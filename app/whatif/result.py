@@ -1,7 +1,7 @@
 """What came of it: happening by happening, sooner or later than recorded, and how sure that is."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -15,9 +15,10 @@ from app.stage.compare import EQUAL_NS, Comparison, Side, Tally, compare
 from app.stage.comparewords import Parts, sentence
 from app.stage.truth import Moment, RunTruth, What, Who
 from app.whatif.bounds import Bounds, Missed, Span
-from app.whatif.evidence import Evidence, gather
+from app.whatif.evidence import Evidence
 from app.whatif.options import Options
 from app.whatif.play import Play, Played
+from app.whatif.reading import gather
 from app.whatif.timeline import Happening, Timeline
 from app.whatif.words import knowledge, limits
 
@@ -108,13 +109,13 @@ class WhatIf(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
-def ask(path: Path, options: Options) -> WhatIf:
-    """Run a recording again.
+def ask(paths: Sequence[Path], options: Options) -> WhatIf:
+    """Run a recording again: one file, or the files of one session in order.
 
     Raises:
         RecordingError: it cannot be read, or there is nothing in it to be run again.
     """
-    evidence = gather(path)
+    evidence = gather(paths)
     then = evidence.info.settings
     base = WhatIf(
         title=evidence.info.title,
@@ -127,7 +128,7 @@ def ask(path: Path, options: Options) -> WhatIf:
         warnings=tuple(evidence.warnings),
     )
     if options.changes_nothing(then):
-        again = rerun.compare([path])
+        again = rerun.compare(paths)
         well = again.differs is None
         same = Same(well, again.inputs, again.records, again.differs, again.hole)
         return msgspec.structs.replace(base, same=same)

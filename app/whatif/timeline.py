@@ -77,23 +77,16 @@ class Happening(NamedTuple):
     gone: Phase | None
 
 
-class _Clock(NamedTuple):
-    """Wall time at the session's time 0, and how late the runtime knows of an end (ns)."""
-
-    origin: int
-    lag: int
-
-
 class Timeline:
     """All of them, and a runtime that can be looked at."""
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
-        clock = _Clock(evidence.info.origin, _lag(evidence))
+        lag = _lag(evidence)
         self.lives: dict[str, Life] = {}
         self.pods: dict[str, list[Life]] = {}
         for item_id, item in evidence.items.items():
-            life = Life(item, _phases(item, clock, evidence.begin_t))
+            life = Life(item, _phases(item, lag, evidence.begin_t))
             self.lives[item_id] = life
             self.pods.setdefault(item.first.pod_uid, []).append(life)
         self._name()
@@ -216,7 +209,7 @@ def _lag(evidence: Evidence) -> int:
     return median_low(lags) if lags else LAG_NS
 
 
-def _phases(item: Item, clock: _Clock, begin_t: int) -> list[Phase]:
+def _phases(item: Item, lag: int, begin_t: int) -> list[Phase]:
     found: list[Phase] = []
     state: RuntimeState | None = None
     for number, sighting in enumerate(item.sightings):
@@ -224,7 +217,7 @@ def _phases(item: Item, clock: _Clock, begin_t: int) -> list[Phase]:
             found.append(Phase(begin_t, begin_t, begin_t, sighting.row))
         else:
             for row in _steps(item, state, sighting):
-                found.append(_phase(item, row, sighting, found, clock))
+                found.append(_phase(item, row, sighting, found, lag))
         last = found[-1].row
         state = None if last is None else last.runtime_state
     return found
@@ -265,14 +258,14 @@ def _phase(
     row: Observation | None,
     sighting: Sighting,
     before: list[Phase],
-    clock: _Clock,
+    lag: int,
 ) -> Phase:
     lo = max(sighting.lo, before[-1].lo if before else sighting.lo)
     hi = max(sighting.hi, lo)
     state = None if row is None else row.runtime_state
     hint = item.hints.get("deleted" if state is None else _EVENT.get(state, ""))
     wrote = _wrote(item, state)
-    told = wrote - clock.origin if wrote else None
+    told = wrote - item.offset if wrote else None
     if told is not None and lo < told <= hi:
         lo = told
     guess = (lo + hi) // 2
@@ -282,7 +275,7 @@ def _phase(
         guess = hint.made_t
         lo = max(lo, guess - TELLS_WITHIN_NS)
     elif told is not None and lo == told:
-        guess = min(hi, told + clock.lag) if state in ("exited", "notready") else told
+        guess = min(hi, told + lag) if state in ("exited", "notready") else told
     floor = before[-1].t if before else guess
     return Phase(lo, min(max(guess, lo, floor), max(hi, floor)), hi, row)
 

@@ -60,7 +60,7 @@ def play(scenario: str, profile: str, seed: int, seconds: int) -> Run:
 def whatif(run: Run, path: Path, **options: object) -> WhatIf:
     """Ask a recording again."""
     path.write_bytes(run.recording)
-    return ask(path, Options(**options))  # type: ignore[arg-type]
+    return ask([path], Options(**options))  # type: ignore[arg-type]
 
 
 class Held(NamedTuple):

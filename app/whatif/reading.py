@@ -1,0 +1,420 @@
+"""Reads recordings into evidence: what was listed, inspected, told, asked and found, in order.
+
+Several files of one session are read as one. A file that is not the session's first begins with an
+opening, from which comes what the inputs before it would have told: which runtime it is, whether
+the stream was open, which pods were in a SyncPod.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from app.engine.inputs import (
+    EventsTaken,
+    Input,
+    PodInspected,
+    PodInspectFailed,
+    PodsListed,
+    PodsListFailed,
+    ReinspectRequested,
+    RelistRequested,
+    RuntimeProbed,
+    StreamEnded,
+    StreamEvent,
+    StreamLive,
+    StreamLost,
+    StreamOpened,
+    StreamRenewed,
+    SyncEnded,
+    SyncStarted,
+)
+from app.engine.model import CallCost, ContainerEvent, ItemKind, Observation
+from app.engine.records import (
+    Lifecycle,
+    PodCached,
+    Record,
+    RelistFinished,
+    RelistStarted,
+    RuntimeSeen,
+    StreamChanged,
+    SyncBegan,
+)
+from app.errors import RecordingError
+from app.recording.format import Loss
+from app.recording.reading import Fed, Recording, Told
+from app.whatif.evidence import Calls, Evidence, Hint, Item, Opened, Replayed, Sighting, Status
+
+MOST_ITEMS = 200_000
+"""Containers and sandboxes that are followed."""
+MOST_KEPT = 3_000_000
+"""Inputs that are kept to be played again."""
+MOST_TOLD = 5
+"""Damages told one by one."""
+
+
+def gather(paths: Iterable[Path]) -> Evidence:
+    """Read the files of one session, in order.
+
+    Raises:
+        RecordingError: one cannot be read, they are not of one session, or there is nothing in them
+            to be run again.
+    """
+    reader: _Reader | None = None
+    path = Path()
+    for path in paths:
+        with Recording(path) as recording:
+            for item in recording.items():
+                if reader is None:
+                    if recording.info is None:
+                        continue
+                    reader = _Reader(Evidence(recording.info))
+                elif recording.info is not None and recording.info.session != reader.session:
+                    raise RecordingError(
+                        f"{path} is of another session than the files before it. Give the files of "
+                        "one session, in order."
+                    )
+                reader.take(item)
+            if reader is not None:
+                reader.warnings += _warnings(recording)
+    if reader is None or not reader.any:
+        raise RecordingError(
+            f"{path} does not hold what the engine was fed, so nothing can be run again. "
+            "Give a whole recording, as --record-to or the flight recorder write it."
+        )
+    evidence = reader.end()
+    if evidence.first_look_t is None:
+        raise RecordingError(
+            f"{path} holds no listing of all pods that came back, so nothing is known of the "
+            "runtime. Give a recording that goes on for longer."
+        )
+    return evidence
+
+
+def _warnings(recording: Recording) -> list[str]:
+    warnings = [one.sentence() for one in recording.damage[:MOST_TOLD]]
+    if recording.damaged > MOST_TOLD:
+        warnings.append(f"And {recording.damaged - MOST_TOLD:,} more places.")
+    if not recording.finished and not recording.damaged:
+        warnings.append("The recording was not ended: it is played as far as it goes.")
+    if recording.unreadable:
+        warnings.append(f"{recording.unreadable:,} messages could not be read.")
+    return warnings
+
+
+class _Reader:
+    """Takes the recording's items in order."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._ = evidence
+        self.session = evidence.info.session
+        self.warnings = evidence.warnings
+        self.any = False
+        self._number: int | None = None
+        self._relist: RelistStarted | None = None
+        self._step_t = 0
+        """Time of the answer that the relist in progress got last."""
+        self._rows: dict[str, Observation] = {}
+        """The newest listing of everything."""
+        self._window = 0
+        self._open: int | None = None
+        self._syncing: dict[str, int] = {}
+        self._last: tuple[int, int] = (0, 0)
+
+    def take(self, item: object) -> None:
+        """One of a recording's items."""
+        if isinstance(item, Fed):
+            self._fed(item)
+        elif isinstance(item, Told):
+            if not item.opening:
+                self._told(item.record)
+            elif not self.any:
+                self._opening(item.record)
+        elif isinstance(item, Loss):
+            self._.holes.append((item.from_t, item.t))
+
+    def end(self) -> Evidence:
+        """Nothing more comes."""
+        known = self._
+        known.until_t = self._last[0]
+        if self._open is not None:
+            known.streams.append(Opened(self._open, known.until_t + 1, None))
+        for uid, began in self._syncing.items():
+            known.syncs.setdefault(uid, []).append((began, known.until_t))
+        return known
+
+    # Inputs
+
+    def _fed(self, fed: Fed) -> None:
+        happened, known = fed.happened, self._
+        skipped = self._number is not None and fed.number != self._number + 1
+        self._number = fed.number
+        if happened is None or skipped:
+            t = self._last[0] if happened is None else happened.t
+            if not known.holes or known.holes[-1][1] < self._last[0]:
+                known.holes.append((self._last[0], t))
+            # Whose list the next answer is, is not known.
+            self._relist = None
+        if happened is None:
+            return
+        t = max(happened.t, self._last[0])
+        if not self.any:
+            self.any = True
+            known.begin_t = t
+        self._last = (t, happened.wall - happened.t)
+        self._input(happened)
+
+    def _input(self, happened: Input) -> None:
+        known = self._
+        match happened:
+            case PodsListed():
+                self._listed(happened)
+            case PodsListFailed():
+                self._list_failed(happened)
+            case PodInspected():
+                self._inspected(happened)
+            case PodInspectFailed():
+                self._count(happened.calls)
+                self._step_t = happened.t
+            case StreamEvent():
+                self._listens(known.begin_t)
+                self._event(happened)
+            case StreamLive() | StreamRenewed():
+                self._listens(known.begin_t)
+            case StreamOpened():
+                self._open = happened.t
+            case StreamEnded():
+                known.ends.append(happened)
+                if self._open is not None and self._open < happened.t:
+                    known.streams.append(Opened(self._open, happened.t, happened))
+                self._open = None
+            case SyncStarted():
+                self._syncing.setdefault(happened.uid, happened.t)
+                self._keep(happened)
+            case SyncEnded():
+                began = self._syncing.pop(happened.uid, None)
+                if began is not None:
+                    known.syncs.setdefault(happened.uid, []).append((began, happened.t))
+                self._keep(happened)
+            case RuntimeProbed() | StreamLost() | RelistRequested() | ReinspectRequested():
+                self._keep(happened)
+            case EventsTaken():
+                self._keep(happened)
+            case _:
+                pass
+
+    def _opening(self, record: Record) -> None:
+        """What was so before the first input that is there."""
+        match record:
+            case RuntimeSeen():
+                self._keep(
+                    RuntimeProbed(
+                        t=record.t,
+                        wall=record.wall,
+                        name=record.name,
+                        version=record.version,
+                        api_version=record.api_version,
+                        endpoint=record.endpoint,
+                        policy=record.policy,
+                        reason=record.reason,
+                    )
+                )
+            case StreamChanged(state="connected"):
+                self._open = record.t
+            case SyncBegan():
+                self._syncing[record.uid] = record.t
+                self._keep(SyncStarted(t=record.t, wall=record.wall, uid=record.uid))
+            case _:
+                pass
+
+    def _listens(self, since_t: int) -> None:
+        if self._open is None and not self._.streams and not self._.ends:
+            self._open = since_t
+
+    def _keep(self, happened: Replayed) -> None:
+        if len(self._.script) >= MOST_KEPT:
+            raise RecordingError(
+                f"The recording has more than {MOST_KEPT:,} inputs to be played again. Give a "
+                "shorter one."
+            )
+        self._.script.append(happened)
+
+    def _count(self, costs: tuple[CallCost, ...]) -> None:
+        self._.calls.update(cost.method for cost in costs)
+
+    def _list_failed(self, answer: PodsListFailed) -> None:
+        known, relist = self._, self._relist
+        self._count(answer.calls)
+        if relist is None:
+            return
+        began = relist.t
+        error = answer.error or "the list failed"
+        for cost in answer.calls:
+            calls = (
+                known.sandbox_lists if cost.method == "ListPodSandbox" else known.container_lists
+            )
+            calls.add(began, cost.duration_ns, error if cost is answer.calls[-1] else "")
+            began += cost.duration_ns
+        if not answer.calls:
+            known.sandbox_lists.add(began, max(0, answer.t - began), error)
+        self._step_t = answer.t
+
+    def _listed(self, answer: PodsListed) -> None:
+        known, relist = self._, self._relist
+        self._count(answer.calls)
+        self._step_t = answer.t
+        if relist is None:
+            return
+        began = relist.t
+        took = [cost.duration_ns for cost in answer.calls]
+        middle = min(began + took[0], answer.t) if took else began
+        known.sandbox_lists.add(began, middle - began)
+        known.container_lists.add(middle, max(0, answer.t - middle))
+        known.listings += 1
+        rows = {row.id: row for row in (*answer.sandboxes, *answer.containers)}
+        if relist.scope == "global":
+            self._see_all(rows, began, answer.t)
+        else:
+            self._see_pod(relist.uid or "", rows, began, answer.t)
+
+    def _see_all(self, rows: dict[str, Observation], began: int, ended: int) -> None:
+        known = self._
+        before = self._rows
+        first = known.first_look_t is None
+        if first:
+            known.first_look_t = ended
+        for item_id, row in rows.items():
+            if before.get(item_id) is not row:
+                self._see(row, self._window, began, ended, baseline=first)
+        for item_id in before.keys() - rows.keys():
+            self._miss(known.items.get(item_id), self._window, ended)
+        self._rows, self._window = rows, began
+
+    def _see_pod(self, uid: str, rows: dict[str, Observation], began: int, ended: int) -> None:
+        known = self._
+        for row in rows.values():
+            self._see(row, self._window, began, ended, baseline=False)
+        for item_id, item in tuple(known.pods.get(uid, {}).items()):
+            if item_id not in rows:
+                self._miss(item, self._window, ended)
+                self._rows.pop(item_id, None)
+
+    def _see(
+        self, row: Observation, looked: int, began: int, ended: int, *, baseline: bool
+    ) -> None:
+        known = self._
+        item = known.items.get(row.id)
+        if item is None:
+            if len(known.items) >= MOST_ITEMS:
+                raise RecordingError(
+                    f"The recording lists more than {MOST_ITEMS:,} containers and sandboxes. "
+                    "Give a shorter one."
+                )
+            item = known.items[row.id] = Item(row, baseline=baseline)
+            item.hints = known.unlisted.pop(row.id, {})
+            known.pods.setdefault(row.pod_uid, {})[row.id] = item
+        if item.present != row:
+            lo = known.begin_t if baseline else max(looked, item.seen_t, known.begin_t)
+            item.sightings.append(Sighting(min(lo, ended), lo if baseline else ended, row))
+            item.present = row
+        item.seen_t = max(item.seen_t, began)
+        item.offset = self._last[1]
+
+    def _miss(self, item: Item | None, looked: int, ended: int) -> None:
+        if item is not None and item.present is not None:
+            item.sightings.append(Sighting(min(max(looked, item.seen_t), ended), ended, None))
+            item.present = None
+
+    def _inspected(self, answer: PodInspected) -> None:
+        known = self._
+        self._count(answer.calls)
+        began, self._step_t = min(self._step_t, answer.t), answer.t
+        known.inspections.add(began, answer.t - began)
+        statuses: list[Status] = [*answer.sandboxes, *answer.containers]
+        for status in statuses:
+            item = known.items.get(status.id)
+            if item is None:
+                continue
+            item.statuses[status.runtime_state] = status
+            present = item.present
+            if present is None:
+                continue
+            if present.runtime_state != status.runtime_state:
+                changed = msgspec.structs.replace(present, runtime_state=status.runtime_state)
+                lo = max(self._window, item.seen_t)
+                item.sightings.append(Sighting(min(lo, answer.t), answer.t, changed))
+                item.present = changed
+                self._rows[status.id] = changed
+            item.seen_t = max(item.seen_t, began)
+
+    def _event(self, happened: StreamEvent) -> None:
+        known, event = self._, happened.event
+        known.events += 1
+        self._keep(happened)
+        hint = Hint(event.created_at - self._last[1], happened.t, event)
+        if event.sandbox is not None and hint.made_t <= happened.t:
+            self._see_payload(event, hint)
+        item = known.items.get(event.container_id)
+        if item is not None:
+            item.hints.setdefault(event.type, hint)
+        elif event.container_id in known.unlisted or len(known.unlisted) < MOST_ITEMS:
+            known.unlisted.setdefault(event.container_id, {}).setdefault(event.type, hint)
+
+    def _see_payload(self, event: ContainerEvent, hint: Hint) -> None:
+        """An event that carries its pod is a look at it, as old as the event."""
+        rows: list[Observation] = []
+        if event.sandbox is not None:
+            rows.append(_row(event, "sandbox", "", event.sandbox, ""))
+        rows += [
+            _row(event, "container", one.name, one, event.sandbox_id) for one in event.containers
+        ]
+        for row in rows:
+            item = self._.items.get(row.id)
+            if item is not None and hint.made_t <= item.seen_t:
+                continue  # What it says is older than what is known.
+            if event.type == "deleted" and row.id == event.container_id:
+                self._miss(item, self._window, hint.t)
+                self._rows.pop(row.id, None)
+                continue
+            self._see(row, self._window, hint.made_t, hint.t, baseline=False)
+            self._rows[row.id] = row
+        for status in event.containers:
+            item = self._.items.get(status.id)
+            if item is not None:
+                item.statuses.setdefault(status.runtime_state, status)
+
+    # Records
+
+    def _told(self, record: Record) -> None:
+        known = self._
+        match record:
+            case RelistStarted():
+                self._relist = record
+                self._step_t = record.t
+            case RelistFinished():
+                known.relists.append((record.started, record.t))
+            case Lifecycle(type="ContainerStarted" | "ContainerDied", is_sandbox=False):
+                known.found.append(record)
+            case PodCached():
+                known.per_pod.setdefault(record.uid, Calls()).add(record.t, 0, record.error)
+            case StreamChanged(state="connecting"):
+                known.calls["GetContainerEvents"] += 1
+            case _:
+                pass
+
+
+def _row(
+    event: ContainerEvent, kind: ItemKind, name: str, status: Status, sandbox_id: str
+) -> Observation:
+    return Observation(
+        id=status.id,
+        kind=kind,
+        pod_uid=event.pod_uid,
+        pod_name=event.pod_name,
+        pod_namespace=event.pod_namespace,
+        name=name,
+        attempt=status.attempt,
+        runtime_state=status.runtime_state,
+        created_at=status.created_at,
+        sandbox_id=sandbox_id,
+    )
