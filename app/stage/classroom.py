@@ -158,6 +158,8 @@ class Classroom:
         self._by_key: dict[str, Class] = {}
         self._over: deque[str] = deque(maxlen=MOST_OVER)
         """Codes of the last classes that ended."""
+        self._ended: deque[str] = deque(maxlen=MOST_OVER)
+        """Their keys."""
 
     @property
     def now(self) -> float:
@@ -210,6 +212,11 @@ class Classroom:
         """
         self._remove(self.with_key(key))
 
+    def has_ended(self, key: str) -> bool:
+        """Whether a class with this key was held and is over."""
+        held = self._by_key.get(key)
+        return key in self._ended if held is None else held.is_over(self._clock())
+
     def is_door(self, path: str) -> bool:
         """Whether this address carries the code of a class: then it needs no token.
 
@@ -235,3 +242,4 @@ class Classroom:
         self._by_code.pop(held.code, None)
         self._by_key.pop(held.key, None)
         self._over.append(held.code)
+        self._ended.append(held.key)

@@ -95,7 +95,7 @@ def _seen_by(breach: Breach, until: int) -> Breach:
 def _breaches(run: Run) -> Iterator[Breach]:
     chances = _Chances(run)
     names = {one.who.uid: f"{one.who.namespace}/{one.who.pod}" for one in run.truth.moments}
-    for uid, container_id, runs, begin, end in _disagreements(run):
+    for uid, container_id, runs, begin, end in disagreements(run):
         t = chances.over(uid, begin, end)
         if t is not None:
             yield Breach(
@@ -109,8 +109,8 @@ def _breaches(run: Run) -> Iterator[Breach]:
             )
 
 
-def _disagreements(run: Run) -> Iterator[tuple[str, str, bool, int, int]]:
-    """(pod, container, whether it truly runs, from, to): while cache and runtime disagree."""
+def disagreements(run: Run) -> Iterator[tuple[str, str, bool, int, int]]:
+    """(pod, container, whether it truly runs, from, to): while cache and runtime disagree (ns)."""
     begin = next((one.t for one in run.records if _looked(one)), run.spec.duration_ns)
     known: dict[str, list[tuple[int, int, bool]]] = {}
     pods: dict[str, str] = {}

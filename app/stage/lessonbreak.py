@@ -13,7 +13,7 @@ import msgspec
 from app.errors import StageError
 from app.sim.button import GROUPS, Button
 from app.sim.presses import BY_NAME, PALETTE
-from app.stage.lesson import law_view
+from app.stage.lesson import law_view, unseen
 from app.stage.lessonfile import Lesson
 from app.stage.lessonview import LawView, PointView, Shown, StepView
 from app.stage.run import Run
@@ -47,6 +47,8 @@ class BreakView(msgspec.Struct, frozen=True):
 
     step: StepView
     shown: Shown
+    until: int
+    """Up to when (ns) the law is judged, under both designs alike: as far as is shown."""
     profile: str
     presses: tuple[PressView, ...]
     verdicts: tuple[Verdict, ...]
@@ -94,25 +96,28 @@ def break_view(
     first = spec.presses[0].t if spec.presses else 0
     begin = int(lesson.file.press[0].at.plus)
     end = spec.duration_ns - 1
+    until = end if spec.presses else step.shown.until
     shown = msgspec.structs.replace(
         step.shown,
         query=spec.query(),
         profile=profile,
-        until=end if spec.presses else step.shown.until,
+        until=until,
         begin=max(0, first - 3_000_000_000) if spec.presses else step.shown.begin,
         end=min(end, first + 27_000_000_000) if spec.presses else step.shown.end,
-        points=_points(spec.presses, law_view(run, end)),
+        points=_points(spec.presses, law_view(run, until)),
+        unseen=unseen(run, until),
     )
     pairs = [("run", runs[one].spec.query()) for one in DESIGNS]
     return BreakView(
         step=step,
         shown=shown,
+        until=until,
         profile=profile,
         presses=tuple(_press_view(press) for press in spec.presses),
         verdicts=tuple(
             Verdict(
                 profile=one,
-                law=law_view(runs[one], runs[one].spec.duration_ns),
+                law=law_view(runs[one], until),
                 chosen=one == profile,
                 query=runs[one].spec.query(),
             )
@@ -133,8 +138,9 @@ def _points(presses: tuple[Press, ...], law: LawView) -> tuple[PointView, ...]:
     points = [PointView(0, one.t, f"pressed: {_press_view(one).text}", "", "") for one in presses]
     breach = law.breached
     if breach is not None:
-        says = f"the cache still says that it {breach.says}"
-        points.append(PointView(0, breach.from_t, says, breach.pod, breach.uid))
+        says = "ends" if breach.says == "runs" else "starts"
+        call = f"{says}; the cache says that it {breach.says}"
+        points.append(PointView(0, breach.from_t, call, breach.pod, breach.uid, tier="said"))
     return tuple(points)
 
 

@@ -201,6 +201,8 @@ class Choice(LessonPart, frozen=True, kw_only=True):
     id: Id
     text: Line
     when: Annotated[tuple[Condition, ...], msgspec.Meta(min_length=1, max_length=4)]
+    at: Id = ""
+    """The thing that would be the moment if this were right, where the run has one."""
 
 
 class Ask(LessonPart, frozen=True, kw_only=True):
@@ -216,6 +218,8 @@ class Ask(LessonPart, frozen=True, kw_only=True):
     until: When
     span: tuple[When, When] | None = None
     """The time in view when it is answered; without it, the step's."""
+    pods: tuple[Pod, ...] = ()
+    """Whose lanes are shown when it is answered; without it, the step's."""
     say: Text
     numbers: tuple[Id, ...] = ()
     point: tuple[Id, ...] = ()

@@ -14,8 +14,12 @@ from app.stage.figures import Told
 Part: TypeAlias = str | Told
 """A piece of a text: words, or a figure."""
 
-Grade: TypeAlias = Literal["right", "wrong", "shown", "told"]
-"""``shown``: nobody answered; ``told``: a moment alone, which is neither right nor wrong."""
+Grade: TypeAlias = Literal["right", "part", "wrong", "shown", "told"]
+"""``part``: the right choice, but a moment that is off; ``shown``: nobody answered; ``told``: a
+moment alone, which is told how far off it is."""
+
+Tier: TypeAlias = Literal["said", "asked", "found", ""]
+"""Where in a pod's lane a thing is drawn; empty: it is about no pod."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -44,6 +48,17 @@ class PointView(msgspec.Struct, frozen=True):
     pod: str
     uid: str
     told: bool = False
+    tier: Tier = ""
+
+
+class Unseen(msgspec.Struct, frozen=True):
+    """The pod cache was wrong about a container of a pod (ns of the run; ``to`` is the moment shown
+    where it still is). ``says``: what it said meanwhile."""
+
+    uid: str
+    begin: int
+    to: int
+    says: Literal["runs", "does not run"]
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -60,6 +75,8 @@ class Shown(msgspec.Struct, frozen=True):
     filter: str
     """What the names of these pods begin with: a filter that leaves their lanes."""
     points: tuple[PointView, ...]
+    unseen: tuple[Unseen, ...] = ()
+    """What is so and not seen, while nothing is asked that it would answer."""
 
 
 class ChoiceView(msgspec.Struct, frozen=True):
@@ -88,7 +105,8 @@ class Outcome(msgspec.Struct, frozen=True):
 
 class AskView(msgspec.Struct, frozen=True):
     """A question as it stands. A moment may be chosen from ``earliest`` to ``latest`` in steps of
-    ``grain`` (all ns), and is told as from ``since``, which is called ``since_call``."""
+    ``grain`` (all ns), and is told as from ``since``, which is called ``since_call``. A slider that
+    stands at ``unset``, one step before the earliest, has not been touched: no moment is given."""
 
     choices: tuple[ChoiceView, ...]
     moment: bool
@@ -99,9 +117,16 @@ class AskView(msgspec.Struct, frozen=True):
     grain: int
     outcome: Outcome | None
 
+    @property
+    def unset(self) -> int:
+        """Where a slider stands that nobody has touched."""
+        return self.earliest - self.grain
+
 
 class LawView(msgspec.Struct, frozen=True):
-    """The law at the moment shown; ``breach`` in a sentence where it was broken."""
+    """The law in a run from its beginning to ``until`` (ns): ``changes`` that were seen or should
+    have been by then, and how many of them within one period. ``breach`` in a sentence where it was
+    broken."""
 
     text: str
     state: Literal["untested", "holding", "broken"]
@@ -109,6 +134,7 @@ class LawView(msgspec.Struct, frozen=True):
     seen: int
     breach: str
     breached: law.Breach | None
+    until: int = 0
 
 
 class StepView(msgspec.Struct, frozen=True):

@@ -16,8 +16,10 @@ from fastapi.responses import HTMLResponse
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from app.errors import StageError
+from app.errors import StageError, StageUnknown
 from app.web.access import is_loopback
+from app.web.reach import reachable_at
+from app.web.refusal import wants_page
 from app.web.runs import StagePages, while_there
 
 CHANGES = ("/class",)
@@ -92,6 +94,10 @@ class ClassroomLike(Protocol):
         """The class with this key is over."""
         ...
 
+    def has_ended(self, key: str) -> bool:
+        """Whether a class with this key was held and is over."""
+        ...
+
     def is_door(self, path: str) -> bool:
         """Whether an address needs no token, as it carries the code of a class."""
         ...
@@ -107,16 +113,18 @@ class Asking(Protocol):
         ...
 
 
-def students_address(request: Request, code: str) -> str:
-    """What the teacher hands out: the address under which this page itself was reached."""
+async def students_address(request: Request, code: str) -> tuple[str, bool]:
+    """What the teacher hands out, and whether others reach it: the address under which this page
+    itself was reached or, if that is this machine's only, one of the machine's where it is served
+    as well."""
     host = request.headers.get("host", "")
-    return f"{request.url.scheme}://{host}/class/{code}"
-
-
-def is_reachable(request: Request) -> bool:
-    """Whether others can reach the address under which this page was reached."""
-    name = (request.url.hostname or "").strip("[]")
-    return not is_loopback(name)
+    reachable = not is_loopback((request.url.hostname or "").strip("[]"))
+    if not reachable:
+        port = request.url.port or 80
+        address = await reachable_at(port)
+        if address is not None:
+            host, reachable = f"{address}:{port}", True
+    return f"{request.url.scheme}://{host}/class/{code}", reachable
 
 
 def router(desk: Asking, room: ClassroomLike, rendered: StagePages) -> APIRouter:
@@ -132,8 +140,12 @@ def router(desk: Asking, room: ClassroomLike, rendered: StagePages) -> APIRouter
     @routes.get("/class/{code}/now")
     async def now(code: str, request: Request, seen: str = "") -> Response:
         """The same page's inside, if anything on it has changed since version ``seen``."""
-        if seen == _version(room.with_code(code), _student(request)[0]):
-            return Response(status_code=204)
+        try:
+            if seen == _version(room.with_code(code), _student(request)[0]):
+                return Response(status_code=204)
+        except StageUnknown:
+            # What a page asks for itself is put into it: it says so there, and asks no more.
+            return rendered.page("class-over.html", partial=False)
         return await pages.student(request, code, "class-now.html")
 
     @routes.post("/class/{code}")
@@ -144,8 +156,13 @@ def router(desk: Asking, room: ClassroomLike, rendered: StagePages) -> APIRouter
     @routes.get("/class/{key}/tally")
     async def tally(key: str, request: Request, step: int = 1) -> Response:
         """For the teacher's page: how the step was answered so far."""
-        taken = room.with_key(key)
-        view = await while_there(request, desk.step(taken.lesson, step))
+        try:
+            taken = room.with_key(key)
+        except StageUnknown:
+            return HTMLResponse("<p>This class is over.</p>", 404)
+        view = await while_there(
+            request, desk.step(taken.lesson, step, show=taken.shown and step == taken.step)
+        )
         if view is None or view.ask is None:
             return Response(status_code=204)
         counted = tally_of(taken, view)
@@ -158,7 +175,7 @@ def router(desk: Asking, room: ClassroomLike, rendered: StagePages) -> APIRouter
         """The teacher ends the class."""
         taken = room.with_key(key)
         room.end(key)
-        return RedirectResponse(f"/lessons/{taken.lesson}?step={taken.step}", 303)
+        return RedirectResponse(f"/lessons/{taken.lesson}?step={taken.step}&ended=1", 303)
 
     return routes
 
@@ -174,7 +191,10 @@ class _Pages:
     async def student(self, request: Request, code: str, template: str) -> Response:
         """The question, or what came of it."""
         student, fresh = _student(request)
-        taken = self._room.with_code(code)
+        try:
+            taken = self._room.with_code(code)
+        except StageUnknown:
+            return self._over()
         reply, shown = taken.reply(student), taken.shown
         choice = reply.choice if reply is not None and shown else ""
         at = reply.at if reply is not None and shown else None
@@ -188,6 +208,7 @@ class _Pages:
         page = self._rendered.page(
             template,
             partial=False,
+            over=False,
             view=view,
             taken=taken,
             reply=reply,
@@ -199,17 +220,32 @@ class _Pages:
         """Take an answer, and go back to the page."""
         student, fresh = _student(request)
         given = await _form(request)
-        taken = self._room.with_code(code)
+        try:
+            taken = self._room.with_code(code)
+        except StageUnknown:
+            return self._over()
         step = _number(given.get("step", ""))
         choice = given.get("choice", "")[:40]
         at = _number(given.get("at", ""))
         if step is None or not (choice or at is not None):
             raise StageError(UNREADABLE)
-        # The lesson knows which answers there are; what it refuses is not counted.
-        await self._desk.step(taken.lesson, step, choice=choice, at=at)
-        self._room.take(code, student, step, choice, at)
         back = RedirectResponse(f"/class/{code}", 303)
+        if wants_page(request.scope) and (step != taken.step or taken.shown):
+            # Too late by a moment, which happens in every class: the page shows what is asked now.
+            return back
+        # The lesson knows which answers there are; what it refuses is not counted.
+        view = await self._desk.step(taken.lesson, step, choice=choice, at=at)
+        if at is not None and at < view.ask.earliest:
+            # A slider that nobody touched.
+            at = None
+            if not choice:
+                raise StageError(UNREADABLE)
+        self._room.take(code, student, step, choice, at)
         return _known(back, code, student) if fresh else back
+
+    def _over(self) -> Response:
+        """The whole page, once there is no such class."""
+        return self._rendered.page("class.html", partial=False, status=404, over=True)
 
 
 def _known(answer: Response, code: str, student: str) -> Response:

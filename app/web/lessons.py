@@ -22,7 +22,7 @@ from starlette.responses import RedirectResponse, Response
 from app.engine.profiles import PROFILES
 from app.errors import StageError, StageUnknown
 from app.web import classroom
-from app.web.classroom import ClassroomLike, is_reachable, students_address, tally_of
+from app.web.classroom import ClassroomLike, students_address, tally_of
 from app.web.compare import ComparingStage
 from app.web.part import Part
 from app.web.runs import StagePages, while_there
@@ -94,6 +94,8 @@ class StepQuery(BaseModel):
     ] = []
     name: Annotated[str, Field(max_length=60)] = ""
     """A button that was pressed just now."""
+    ended: bool = False
+    """Its class has just been ended."""
     t: Annotated[int, Field(ge=0, lt=2**53)] = 0
     target: Annotated[str, Field(max_length=400)] = ""
 
@@ -159,15 +161,24 @@ class _Pages:
         titles = self._desk.titles(lesson)
         if asked.step > len(titles):
             raise StageUnknown(f"This lesson has {len(titles)} steps; open one of them.")
-        taken = self._room.with_key(asked.taken) if asked.taken else None
+        taken, ended = None, asked.ended
+        if asked.taken and self._room.has_ended(asked.taken):
+            # Back into a class that is over: the lesson goes on without it.
+            ended, asked = True, asked.model_copy(update={"taken": ""})
+        elif asked.taken:
+            taken = self._room.with_key(asked.taken)
         if taken is not None and taken.lesson != lesson:
             raise StageError("This class is about another lesson. Open the address it began with.")
+        students, reachable = None, True
+        if taken is not None:
+            students, reachable = await students_address(request, taken.code)
         shared: dict[str, Any] = {
             "titles": titles,
             "asked": asked,
             "taken": taken,
-            "students": None if taken is None else students_address(request, taken.code),
-            "reachable": is_reachable(request),
+            "ended": ended,
+            "students": students,
+            "reachable": reachable,
         }
         if titles[asked.step - 1][0] == "break":
             return await self._break(lesson, request, shared)
@@ -273,9 +284,17 @@ def _here(asked: StepQuery, view: Any) -> str:
         view.lesson,
         step=view.number,
         choice=asked.choice,
-        at=asked.at,
+        at=_given(asked, view),
         show="1" if asked.show else "",
     )
+
+
+def _given(asked: StepQuery, view: Any) -> int | None:
+    """The moment as it counts: a slider that nobody touched is none."""
+    ask = view.ask
+    if ask is None or not ask.moment or asked.at is None or asked.at < ask.earliest:
+        return None
+    return min(asked.at, int(ask.latest))
 
 
 def part(desk: LessonsLike, room: ClassroomLike, rendered: StagePages) -> Part:

@@ -38,10 +38,12 @@ export class Answers {
     this.touched = false;
     const range = slider();
     const form = range?.form;
-    if (!range || !form) return;
-    range.addEventListener("input", () => this.choose(Number(range.value)));
-    // A moment that was only offered is no answer.
-    form.addEventListener("formdata", (event) => { if (!this.touched) event.formData.delete("at"); });
+    if (!range || !form || !ask) return;
+    range.addEventListener("input", () => {
+      // At its left end, before the earliest moment, it stands where no moment is given.
+      if (Number(range.value) < ask.earliest) this.unset(range);
+      else this.choose(Number(range.value));
+    });
     form.addEventListener("submit", (event) => {
       if (this.touched || form.querySelector("input[name=choice]:checked")) return;
       event.preventDefault();
@@ -49,6 +51,16 @@ export class Answers {
       setText(byId("lesson-said"), "Choose an answer, or a moment, first.");
       (/** @type {HTMLElement|null} */ (form.querySelector("input[name=choice]")) ?? range).focus();
     }, { capture: true });
+  }
+
+  /** No moment is given. @param {HTMLInputElement} range */
+  unset(range) {
+    const says = "not set";
+    range.setAttribute("aria-valuetext", says);
+    setText(byId("lesson-at-says"), says);
+    this.touched = false;
+    this.layer.chosen = null;
+    this.layer.touch();
   }
 
   /** @param {number} t ns */

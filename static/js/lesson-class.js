@@ -7,8 +7,9 @@ import { duration } from "./words.js";
 function said(event) {
   const slider = event.target;
   if (!(slider instanceof HTMLInputElement) || slider.id !== "lesson-at") return;
-  const words = duration(Number(slider.value) - Number(slider.dataset.since));
-  slider.setAttribute("aria-valuetext", `${words} after ${slider.dataset.call}`);
+  const given = Number(slider.value) >= Number(slider.dataset.earliest);
+  const words = given ? duration(Number(slider.value) - Number(slider.dataset.since)) : "not set, and not needed";
+  slider.setAttribute("aria-valuetext", given ? `${words} after ${slider.dataset.call}` : words);
   const output = document.getElementById("lesson-at-says");
   if (output) setText(output, words);
 }

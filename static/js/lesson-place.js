@@ -4,8 +4,8 @@
  *
  * @typedef {{from: number, scale: number, width: number}} Axis left edge (ns), px per ns, px
  * @typedef {{t: number, text: string}} Word
- * @typedef {{x: number, left: number, row: number, text: string, off: "before"|"after"|null}} Placed
- *   `x`: where its moment is; `left`: of its box; `row`: 0 is the top one; `off`: out of sight
+ * @typedef {{x: number, left: number, text: string, off: "before"|"after"|null}} Placed
+ *   `x`: where its moment is; `left`: of its box; `off`: out of sight
  */
 
 const GAP = 8;
@@ -24,21 +24,27 @@ export function widthOf(text) {
 }
 
 /**
- * Boxes that do not cover each other, each as near to its moment as may be.
- * @param {Word[]} words @param {Axis} axis @returns {Placed[]}
+ * Boxes in one line that do not cover each other, each as near to its moment as may be.
+ * @param {Word[]} words @param {Axis} axis @returns {Placed[]} in order of time
  */
 export function place(words, axis) {
-  /** @type {number[]} Right edge of what stands in each row. */
-  const rows = [];
-  return [...words].sort((a, b) => a.t - b.t).map((word) => {
-    const x = xOf(axis, word.t);
-    const width = Math.min(widthOf(word.text), axis.width);
-    const left = Math.max(0, Math.min(x + 4, axis.width - width));
-    let row = rows.findIndex((right) => right + GAP <= left);
-    if (row < 0) row = rows.push(0) - 1;
-    rows[row] = left + width;
-    return { x, left, row, text: word.text, off: x < 0 ? "before" : x > axis.width ? "after" : null };
+  /** @type {Placed[]} */
+  const placed = [...words].sort((a, b) => a.t - b.t).map(({ t, text }) => {
+    const x = xOf(axis, t);
+    return { x, left: x + 4, text, off: x < 0 ? "before" : x > axis.width ? "after" : null };
   });
+  const seen = placed.filter((one) => !one.off);
+  let right = -GAP;
+  for (const one of seen) {
+    one.left = Math.max(one.left, right + GAP);
+    right = one.left + widthOf(one.text);
+  }
+  let end = axis.width;
+  for (const one of seen.reverse()) {
+    one.left = Math.max(0, Math.min(one.left, end - widthOf(one.text)));
+    end = one.left - GAP;
+  }
+  return placed;
 }
 
 /**
@@ -55,7 +61,27 @@ export function choosable(t, ask, grain) {
   return Math.max(ask.earliest, Math.min(ask.latest, ask.earliest + steps * grain));
 }
 
-/** Lanes are as high as there is room for, so that their three tiers are told apart. @param {number} room px @param {number} lanes */
+/** So low a lane still has its three tiers. */
+const LOWEST = 26;
+/** So high, a lane has room for words below each of its tiers. */
+export const WORDY = 130;
+
+/** Lanes share all the room there is, so that their three tiers are told apart. @param {number} room px @param {number} lanes */
 export function laneHeight(room, lanes) {
-  return Math.round(Math.min(112, Math.max(26, (room - 80) / Math.max(1, lanes))));
+  return Math.max(LOWEST, Math.floor(room / Math.max(1, lanes)));
+}
+
+/**
+ * What of the runtime's truth is not seen at a moment, by pod.
+ * @typedef {{uid: string, begin: number, to: number, says: string}} Unseen
+ * @param {Unseen[]} unseen @param {number} t @param {number} until up to when it is told: what lasts until then goes on
+ * @returns {Map<string, string>} in a few words
+ */
+export function blindAt(unseen, t, until) {
+  return new Map(unseen.filter((one) => one.begin <= t && (t < one.to || one.to >= until)).map((one) => [one.uid, unseenWords(one.says)]));
+}
+
+/** @param {string} says what the pod cache says meanwhile */
+export function unseenWords(says) {
+  return says === "runs" ? "ended, not seen" : "runs, not seen";
 }

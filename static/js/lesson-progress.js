@@ -2,8 +2,9 @@
 /**
  * How far somebody is with a lesson: kept in this browser only, and forgotten when storage is off.
  *
- * @typedef {{step: number, furthest: number, done: boolean, answers: Record<string, string>}} Progress
- *   `step`: where it was left; `furthest`: the last step that was opened. `answers`: the query of
+ * @typedef {{step: number, furthest: number, seen: number[], done: boolean, answers: Record<string, string>}} Progress
+ *   `step`: where it was left; `furthest`: the last step that was opened; `seen`: all that were, so that
+ *   a lesson is done when none is left out. `answers`: the query of
  *   each answer that was given, by the number of its step.
  */
 
@@ -13,7 +14,7 @@ const MOST_STEPS = 99;
 
 /** @returns {Progress} */
 export function nothing() {
-  return { step: 1, furthest: 1, done: false, answers: {} };
+  return { step: 1, furthest: 1, seen: [], done: false, answers: {} };
 }
 
 /** What was kept, checked: storage may hold anything. @param {string|null} text @returns {Progress} */
@@ -25,7 +26,8 @@ export function readProgress(text) {
     const number = (/** @type {unknown} */ value) => (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MOST_STEPS ? Number(value) : 1);
     fresh.step = number(told.step);
     fresh.furthest = Math.max(fresh.step, number(told.furthest));
-    fresh.done = told.done === true;
+    fresh.seen = Array.isArray(told.seen) ? told.seen.slice(0, MOST_STEPS).filter((/** @type {unknown} */ one) => Number.isInteger(one) && Number(one) >= 1 && Number(one) <= MOST_STEPS) : [];
+    fresh.done = told.done === true && fresh.seen.length > 0;
     for (const [step, answer] of Object.entries(told.answers ?? {})) {
       if (/^\d{1,2}$/.test(step) && typeof answer === "string" && answer.length <= LONGEST) fresh.answers[step] = answer;
     }
@@ -41,10 +43,12 @@ export function readProgress(text) {
  * @returns {Progress}
  */
 export function opened(before, at, answer) {
+  const seen = [...new Set([...before.seen, at.number])].sort((a, b) => a - b);
   return {
     step: at.number,
     furthest: Math.max(before.furthest, at.number),
-    done: before.done || at.number === at.count,
+    seen,
+    done: before.done || seen.length >= at.count,
     answers: answer && answer.length <= LONGEST ? { ...before.answers, [at.number]: answer } : before.answers,
   };
 }

@@ -10,7 +10,7 @@
  *   lesson: string, number: number, count: number, kind: string,
  *   shown: {
  *     query: string, run: string, profile: string, until: number, begin: number, end: number,
- *     filter: string, points: import("./lesson-layer.js").Point[]
+ *     filter: string, points: import("./lesson-layer.js").Point[], unseen: import("./lesson-place.js").Unseen[]
  *   },
  *   ask: import("./lesson-layer.js").Ask|null
  * }} Facts
@@ -67,14 +67,21 @@ class LessonPage {
       moved();
     };
     const { timeline, lineup } = this.page;
-    Object.defineProperty(timeline, "laneHeight", {
-      get: () => laneHeight((timeline.height - timeline.top) / timeline.em, lineup.rows.length) * timeline.em,
-    });
     this.layer = new LessonLayer(this.page, byId("timeline"));
+    Object.defineProperty(timeline, "laneHeight", {
+      get: () => {
+        const names = timeline.narrow ? 18 * timeline.em * lineup.rows.length : 0;
+        return laneHeight((timeline.height - timeline.top - this.layer.foot - names) / timeline.em, lineup.rows.length) * timeline.em;
+      },
+    });
+    // A lane that is selected is never lower than the others.
+    const arrange = lineup.arrange.bind(lineup);
+    lineup.arrange = (store, at) => arrange(store, { ...at, tall: Math.max(at.tall, at.lane) });
     this.answers = new Answers(this.page, this.layer);
     this.player.onCursor.push((t) => {
       setText(byId("lesson-time"), runTime(t));
       setText(byId("lesson-record"), t === this.facts.shown.until ? "As the step shows it." : this.#newest());
+      this.layer.t = t;
       this.layer.touch();
     });
     const on = (/** @type {string} */ id, /** @type {() => void} */ run) => byId(id).addEventListener("click", run);
@@ -135,6 +142,8 @@ class LessonPage {
     this.lawShown = facts.shown.until;
     this.layer.ask = facts.ask;
     this.layer.points = facts.shown.points;
+    this.layer.unseen = facts.shown.unseen;
+    this.layer.until = facts.shown.until;
     this.layer.chosen = null;
     this.layer.tally = null;
     this.#tally();

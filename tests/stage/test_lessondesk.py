@@ -102,7 +102,7 @@ async def test_a_press_forks_both_designs_and_only_the_old_one_breaks(desk: Less
     assert view.shown.begin < 11 * S < view.shown.end
     assert [point.call for point in view.shown.points] == [
         "pressed: Lose stop events",
-        "the cache still says that it runs",
+        "ends; the cache says that it runs",
     ]
     assert view.compare.count("run=") == 2
     (law,) = [one.law for one in view.verdicts if one.profile == "legacy"]
@@ -184,3 +184,24 @@ async def test_a_lesson_is_played_once_whoever_asks() -> None:
     assert await desk.step("hint-lost", 4, choice="poll") == first
     assert (await desk.step("hint-lost", 5)).law is not None
     assert runs.asked == asked == len(lessons()[2].specs())
+
+
+async def test_both_designs_are_judged_up_to_the_moment_that_is_shown(desk: LessonDesk) -> None:
+    for presses in ((), ("11s!lose-stops",)):
+        view = await desk.broken("hint-lost", "legacy", presses)
+        assert view.until == view.shown.until
+        assert {one.law.until for one in view.verdicts} == {view.until}
+        (shown,) = [one.law for one in view.verdicts if one.chosen]
+        if not presses:
+            assert view.step.law is not None
+            before = await desk.law("hint-lost", 8, view.until, "legacy")
+            assert (before.seen, before.changes) == (shown.seen, shown.changes)
+
+
+async def test_what_is_not_seen_is_drawn_in_the_run_that_is_shown(desk: LessonDesk) -> None:
+    view = await desk.broken("hint-lost", "legacy", ("11s!lose-stops",))
+    lost = [one for one in view.shown.unseen if one.to == view.shown.until]
+    assert {one.says for one in lost} == {"runs"}
+    assert len({one.uid for one in lost}) == 2, "both pods end, and nobody sees it"
+    kept = await desk.broken("hint-lost", "kep", ("11s!lose-stops",))
+    assert not [one for one in kept.shown.unseen if one.to - one.begin > 1_100_000_000]

@@ -11,6 +11,7 @@ import pytest
 
 from app.stage.classroom import MOST_CLASSES
 from app.stage.stage import Stage
+from app.web import classroom
 from tests.web.site import Site
 from tests.web.test_lessons import HTML, PANEL, site
 
@@ -83,8 +84,7 @@ async def test_a_class_from_the_question_to_the_answer(
     assert re.search(r'data-bins="(0,)+1"', tally)
     await teacher.get(f"/lessons/hint-lost?step=4&show=1&class={key}", headers=PANEL)
     shown = await student.get(f"/class/{code}", headers=HTML)
-    assert "Right. It took" in shown.text
-    assert "apart." in shown.text
+    assert "Right choice; your moment is" in shown.text
 
 
 async def test_one_browser_one_answer(
@@ -218,10 +218,9 @@ async def test_there_are_so_many_classes_and_a_class_can_be_ended(
     code, key = keys[0]
     assert (await student.get(f"/class/{code}", headers=HTML)).status_code == 200
     ended = await teacher.post(f"/class/{key}/end", headers=ORIGIN)
-    assert ended.headers["location"] == "/lessons/hint-lost?step=4"
-    over = await student.get(f"/class/{code}/now?seen=1.0")
-    assert over.status_code == 404
-    assert "This class is over" in over.json()["error"]
+    assert ended.headers["location"] == "/lessons/hint-lost?step=4&ended=1"
+    after = await teacher.get(ended.headers["location"], headers=HTML)
+    assert "The class is over." in after.text
     await begin(teacher)
 
 
@@ -243,8 +242,114 @@ async def test_the_cookie_says_nothing_and_goes_nowhere_else(
 
 
 async def test_a_teacher_whose_address_nobody_reaches_is_told_so(
-    teacher: httpx.AsyncClient,
+    teacher: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    async def nowhere(port: int) -> str | None:
+        return None
+
+    monkeypatch.setattr(classroom, "reachable_at", nowhere)
     _, key = await begin(teacher)
     page = await teacher.get(f"/lessons/hint-lost?step=4&class={key}", headers=HTML)
     assert "Only this machine reaches that address." in page.text
+    assert "--host 0.0.0.0" in page.text
+
+
+async def test_those_who_wait_for_a_class_that_is_over_are_told_in_their_page(
+    teacher: httpx.AsyncClient, student: httpx.AsyncClient
+) -> None:
+    code, key = await begin(teacher)
+    await student.get(f"/class/{code}", headers=HTML)
+    await teacher.post(f"/class/{key}/end", headers=ORIGIN)
+    inside = await student.get(f"/class/{code}/now?seen=1.0", headers=PANEL)
+    assert inside.status_code == 200
+    assert "This class is over." in inside.text
+    assert "<header" not in inside.text
+    assert "<html" not in inside.text
+    assert "hx-trigger" not in inside.text, "it asks no more"
+    whole = await student.get(f"/class/{code}", headers=HTML)
+    late = await student.post(f"/class/{code}", content="step=4&choice=poll", headers=FORM)
+    for page in (whole, late):
+        assert page.status_code == 404
+        assert "This class is over." in page.text
+        assert page.text.count("<html") == 1
+        assert "cannot be opened" not in page.text
+
+
+async def test_a_teacher_goes_back_into_the_lesson_when_the_class_is_over(
+    teacher: httpx.AsyncClient,
+) -> None:
+    _, key = await begin(teacher)
+    await teacher.post(f"/class/{key}/end", headers=ORIGIN)
+    page = await teacher.get(f"/lessons/hint-lost?step=4&class={key}", headers=HTML)
+    assert page.status_code == 200
+    assert "The class is over." in page.text
+    assert key not in page.text, "no address leads back into it"
+    tally = await teacher.get(f"/class/{key}/tally?step=4", headers=PANEL)
+    assert "<html" not in tally.text
+
+
+async def test_to_end_a_class_is_asked_twice(teacher: httpx.AsyncClient) -> None:
+    _, key = await begin(teacher)
+    page = await teacher.get(f"/lessons/hint-lost?step=4&class={key}", headers=HTML)
+    found = re.search(r"<summary>End the class</summary>(.*?)</details>", page.text, re.DOTALL)
+    assert found is not None
+    assert "all answers are gone" in found[1]
+    assert f'action="/class/{key}/end"' in found[1]
+    assert page.text.count(f"/class/{key}/end") == 1
+
+
+async def test_an_answer_that_comes_too_late_leads_to_what_is_asked_now(
+    teacher: httpx.AsyncClient, student: httpx.AsyncClient
+) -> None:
+    code, key = await begin(teacher, step=2)
+    await teacher.get(f"/lessons/hint-lost?step=4&class={key}", headers=PANEL)
+    sent = await student.post(f"/class/{code}", content="step=2&choice=hint", headers=FORM)
+    assert (sent.status_code, sent.headers["location"]) == (303, f"/class/{code}")
+    assert answered((await teacher.get(f"/class/{key}/tally?step=2")).text)[0] == 0
+
+
+async def test_a_slider_that_nobody_touched_is_not_counted(
+    teacher: httpx.AsyncClient, student: httpx.AsyncClient
+) -> None:
+    code, key = await begin(teacher)
+    asked = (await student.get(f"/class/{code}", headers=HTML)).text
+    slider = re.search(r'name="at" min="(\d+)"', asked)
+    assert slider is not None
+    nothing = await student.post(f"/class/{code}", content=f"step=4&at={slider[1]}", headers=FORM)
+    assert nothing.status_code == 422
+    body = f"step=4&choice=poll&at={slider[1]}"
+    await student.post(f"/class/{code}", content=body, headers=FORM)
+    tally = (await teacher.get(f"/class/{key}/tally?step=4")).text
+    assert answered(tally) == (1, 1)
+    assert re.search(r'data-bins="(0,)+0"', tally)
+    assert "Nobody has given a moment" in tally
+    assert "<svg" not in tally
+
+
+async def test_votes_stand_once_on_the_teachers_page(
+    teacher: httpx.AsyncClient, student: httpx.AsyncClient
+) -> None:
+    code, key = await begin(teacher)
+    asked = (await student.get(f"/class/{code}", headers=HTML)).text
+    slider = re.search(r'name="at" min="\d+" max="(\d+)"', asked)
+    assert slider is not None
+    body = f"step=4&choice=never&at={slider[1]}"
+    await student.post(f"/class/{code}", content=body, headers=FORM)
+    page = (await teacher.get(f"/lessons/hint-lost?step=4&show=1&class={key}", headers=PANEL)).text
+    assert page.count("<span>When the stream is back") == 1
+    assert "Moments chosen, 1 in all" in page
+    assert "tally-axis" in page
+    assert re.search(r'<li class="right"><span>At the next global relist', page)
+
+
+async def test_students_get_an_address_that_they_reach(
+    teacher: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def found(port: int) -> str | None:
+        return "192.0.2.7" if port == 7780 else None
+
+    monkeypatch.setattr(classroom, "reachable_at", found)
+    _, key = await begin(teacher)
+    page = await teacher.get(f"/lessons/hint-lost?step=4&class={key}", headers=HTML)
+    assert "http://192.0.2.7:7780/class/" in page.text
+    assert "Only this machine reaches that address." not in page.text

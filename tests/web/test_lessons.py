@@ -95,8 +95,15 @@ async def test_an_answer_is_a_form_that_needs_no_script(client: httpx.AsyncClien
     assert "lesson-outcome" not in asked
     address = f"/lessons/hint-lost?step=4&choice=poll&at={slider[2]}"
     told = (await client.get(address, headers=HTML)).text
-    assert "Right. It took" in told
-    assert "apart." in told
+    assert "Right choice; your moment is" in told
+    untouched = re.search(r'name="at" min="(\d+)"[^>]* value="(\d+)"', asked)
+    assert untouched is not None
+    assert untouched[1] == untouched[2], "it stands where no moment is given"
+    sent = f"/lessons/hint-lost?step=4&choice=poll&at={untouched[1]}"
+    alone = (await client.get(sent, headers=HTML)).text
+    assert "Right. It took" in alone
+    assert "you said" not in alone
+    assert 'data-address="/lessons/hint-lost?step=4&amp;choice=poll"' in alone
     assert f'data-address="{html.escape(address)}"' in told
     shown = (await client.get("/lessons/hint-lost?step=4&show=1", headers=HTML)).text
     assert "At the next global relist. It took" in shown
