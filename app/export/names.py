@@ -36,6 +36,13 @@ WORDS: Final[dict[Kind, str]] = {
 MOST_NAMES: Final = 400_000
 """Names in one file: some 250 MB of memory, and more than two days of a pod a second."""
 
+MOST_LETTERS: Final = 256
+"""Characters of a name that is looked for in texts (Kubernetes' own end at 253). A longer value,
+such as a manifest in an annotation, is replaced where it stands, and only its digest is kept."""
+
+SHORT_ID: Final = 12
+"""Digits to which container IDs are often cut; the short form's stand-in begins the long form's."""
+
 KEY_BYTES: Final = 32
 MOST_KEY: Final = 4096
 
@@ -66,6 +73,7 @@ class Names:
         Raises:
             RecordingError: there are more names than any recording has.
         """
+        told, name = name, _kept(name)
         if not name or (kind, name) in self._known:
             return False
         if len(self._known) >= MOST_NAMES:
@@ -75,17 +83,19 @@ class Names:
             )
         # Its stand-in is found when all names are known.
         self._known[kind, name] = ""
-        self.originals.add(name.lower())
+        if name == told:
+            self.originals.add(name.lower())
         return True
 
     def of(self, kind: Kind, name: str) -> str:
         """The stand-in of a name; empty for an empty one."""
         if not name:
             return ""
-        found = self._known.get((kind, name), "")
+        key = (kind, _kept(name))
+        found = self._known.get(key, "")
         if not found:
             self.meet(kind, name)
-            self._known[kind, name] = found = self._made(kind, name)
+            self._known[key] = found = self._made(kind, name)
         return found
 
     def identity(self, text: str) -> str:
@@ -95,7 +105,8 @@ class Names:
             made = iter(self._digest("id", digits)[:32])
             return re.sub("[0-9A-Fa-f]", lambda _digit: next(made), text)
         if HEX.fullmatch(text):
-            return self._digest("id", text)[: len(text)]
+            short = self._digest("id", text[:SHORT_ID])[:SHORT_ID]
+            return (short + self._digest("id", text)[SHORT_ID:])[: len(text)]
         return self.of("id", text)
 
     def address(self, text: str) -> str:
@@ -150,6 +161,13 @@ class Names:
             if len(text) <= 64
             else first + hmac.new(self._key, data + b"\1", sha256).hexdigest()
         )
+
+
+def _kept(name: str) -> str:
+    """What is kept of a name to know it by."""
+    if len(name) <= MOST_LETTERS:
+        return name
+    return f"\0{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def read_key(path: str) -> tuple[bytes, bool]:

@@ -9,6 +9,7 @@ something happened, and a name that is one of those words.
 The names must be known before the first text is written, so whatever is redacted is read twice.
 """
 
+import re
 import socket
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -19,7 +20,7 @@ from msgspec import inspect
 
 from app.engine.profiles import PROFILES
 from app.engine.records import Record
-from app.export.names import HEX, UUID, Kind, Names
+from app.export.names import HEX, MOST_LETTERS, UUID, Kind, Names
 from app.export.scrub import Scrubber
 from app.export.source import Source
 from app.journal.rebuild import ENDS, SOURCES, TYPES
@@ -67,6 +68,8 @@ WORDS: Final = frozenset(
     {"profile", "timer", "method", "slowest_method", "type", "api_version", "command", "name"}
 )
 
+_TAG: Final = re.compile(r"(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?$", re.ASCII)
+
 _Op = Callable[[Any], Any]
 
 
@@ -93,9 +96,13 @@ class Redactor:
         if kind == "id" and (UUID.fullmatch(name) or HEX.fullmatch(name)):
             # Found by its form wherever it is.
             return
-        if self.names.meet(kind, name):
+        if self.names.meet(kind, name) and len(name) <= MOST_LETTERS:
             # A node is called by its whole name and by the first part of it.
             short = name.partition(".")[0] if kind == "node" else ""
+            if kind == "image":
+                # Texts name it without its tag or digest as well; `nginx` alone is a word.
+                bare = _TAG.sub("", name)
+                short = bare if "/" in bare else ""
             self._scrubber.learn(kind, name, "" if short.isdigit() else short)
 
     def replace(self, kind: Kind, name: str) -> str:
@@ -105,8 +112,8 @@ class Redactor:
         if kind == "ip":
             return self.names.address(name) if name else name
         if kind == "container" and not self.containers:
-            # Kept, unless it tells something else's name.
-            return self.scrub(name)
+            # Kept, unless it tells something else's name: a label often has the container's.
+            return self._scrubber.scrub(name, weak=False)
         return self.names.of(kind, name)
 
     def scrub(self, text: str, *, forms: bool = True) -> str:

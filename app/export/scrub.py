@@ -10,6 +10,9 @@ from typing import Final
 
 from app.export.names import Kind, Names
 
+WEAK: Final = frozenset({"label", "value"})
+"""Kinds that are no names of their own: a label's value is often the container's name."""
+
 _ATOM: Final = re.compile(r"[^\W_]+")
 
 MOST_LENGTHS: Final = 64
@@ -51,7 +54,8 @@ class Scrubber:
             self._signs[name] = thing
             return
         core = _core(name).lower()
-        if core in self._known:
+        known = self._known.get(core)
+        if known is not None and (known[0] not in WEAK or thing[0] in WEAK):
             return
         self._known[core] = thing
         lengths = self._lengths.setdefault(atoms[0].lower(), [])
@@ -59,8 +63,11 @@ class Scrubber:
             lengths.append(len(atoms))
             lengths.sort(reverse=True)
 
-    def scrub(self, text: str, *, forms: bool = True) -> str:
-        """The text without names, and without what has an identity's form (``forms``)."""
+    def scrub(self, text: str, *, forms: bool = True, weak: bool = True) -> str:
+        """The text without names, and without what has an identity's form (``forms``).
+
+        ``weak``: whether labels and their values are names here.
+        """
         if not text:
             return text
         for sign, (kind, name) in self._signs.items():
@@ -70,7 +77,7 @@ class Scrubber:
         spans = [found.span() for found in _ATOM.finditer(text)]
         done = place = 0
         while place < len(spans):
-            count = self._found(text, spans, place)
+            count = self._found(text, spans, place, weak=weak)
             if not count:
                 place += 1
                 continue
@@ -82,12 +89,15 @@ class Scrubber:
         out.append(self._patterns(text[done:]) if forms else text[done:])
         return "".join(out)
 
-    def _found(self, text: str, spans: list[tuple[int, int]], place: int) -> int:
+    def _found(self, text: str, spans: list[tuple[int, int]], place: int, *, weak: bool) -> int:
         """How many atoms from this one on are a name; 0 for none."""
         start, end = spans[place]
         for count in self._lengths.get(text[start:end].lower(), ()):
             last = place + count - 1
-            if last < len(spans) and text[start : spans[last][1]].lower() in self._known:
+            if last >= len(spans):
+                continue
+            known = self._known.get(text[start : spans[last][1]].lower())
+            if known is not None and (weak or known[0] not in WEAK):
                 return count
         return 0
 

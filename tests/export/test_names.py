@@ -43,6 +43,19 @@ def test_identities_keep_their_form() -> None:
     assert names.identity("not-a-uid").startswith("id-")
 
 
+def test_a_shortened_id_stays_the_beginning_of_the_whole_one() -> None:
+    names, whole = Names(KEY), "67f26ba46fbe6acee51626136b9e3ea5e746b270d18fd3f8b66049eaa8934c26"
+    assert names.identity(whole).startswith(names.identity(whole[:12]))
+
+
+def test_of_a_long_value_only_a_digest_is_kept() -> None:
+    names, manifest = Names(KEY), '{"kind": "Pod"}' * 10_000
+    assert names.of("value", manifest) == names.of("value", manifest) == "value-1"
+    assert names.of("value", manifest + " ") == "value-2"
+    assert max(len(name) for _kind, name in names._known) < 100
+    assert not names.originals
+
+
 def test_addresses_are_replaced_by_those_of_nobody() -> None:
     names = Names(KEY)
     made = [names.address(f"10.0.{one // 250}.{one % 250}") for one in range(3000)]

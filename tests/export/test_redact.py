@@ -93,6 +93,15 @@ def test_names_of_containers_stay_unless_asked_for() -> None:
     assert (after.container_name, after.reason) == ("container-1", "container-1 failed")
 
 
+def test_a_container_with_a_labels_name_is_not() -> None:
+    made = redactor()
+    made.meet("value", "app")
+    assert made.redact(died()).container_name == "app"
+    assert made.scrub("app=app") == "value-1=value-1"
+    made.meet("pod", "app")
+    assert made.redact(died()).container_name == "pod-1"
+
+
 def test_a_container_with_a_pods_name_is_replaced() -> None:
     _, after = told(pod_seen(name="app"), msgspec.structs.replace(died(), container_name="app"))
     assert after.container_name == "pod-1"
@@ -126,6 +135,14 @@ def test_a_node_is_known_by_its_short_name_too() -> None:
     made.meet("node", "worker-3.corp.example")
     made.meet("node", "10.0.0.9")
     assert made.scrub("worker-3.corp.example: WORKER-3 has 10 pods") == "node-1: node-1 has 10 pods"
+
+
+def test_an_image_is_known_without_its_tag_too() -> None:
+    made = redactor()
+    for image in ("team/app:1.2", "localhost:5000/other@sha256:" + "ab" * 32, "web:1"):
+        made.meet("image", image)
+    text = "pulling team/app, team/app:1.2 and localhost:5000/other for web"
+    assert made.scrub(text) == "pulling image-1, image-1 and image-2 for web"
 
 
 def test_the_title_is_scrubbed() -> None:
