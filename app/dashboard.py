@@ -190,6 +190,8 @@ class Dashboard:
         if self._library is not None:
             parts.append(recordings.api(self._library))
             parts.append(recordings.pages(self._library, pages, home=self._home))
+            if self._home:
+                parts.append(recordings.drop(self._library))
         if self._desk is not None:
             parts.append(faultpage.part(pages, self._desk, self._session.state, Allowance()))
         if self._stage is None:

@@ -131,4 +131,7 @@ async def replay(settings: Settings, supervisor: Supervisor) -> None:
         )
         dashboard.open_browser()
 
-    await supervisor.run(begin)
+    try:
+        await supervisor.run(begin)
+    finally:
+        library.close()

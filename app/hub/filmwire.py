@@ -142,6 +142,12 @@ class Markers(msgspec.Struct, frozen=True, kw_only=True):
     trouble: str = ""
 
 
+class Taken(msgspec.Struct, frozen=True):
+    """A file that was dropped can be opened by this name."""
+
+    name: str
+
+
 class RecordingRow(msgspec.Struct, frozen=True, kw_only=True):
     """A recording in the list. Times are wall times (ns since 1970); None: not known.
 

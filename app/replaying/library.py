@@ -7,12 +7,13 @@ longest ago.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 from app.engine.records import Record
 from app.errors import RecordingUnknown
 from app.hub.filmwire import FilmTold, Found, Markers, RecordingList, Sought
+from app.replaying.dropped import Dropped
 from app.replaying.film import Film
 from app.replaying.listing import Listing
 from app.replaying.show import Show
@@ -47,6 +48,8 @@ class Library:
         self._given = tuple(given)
         self._stopped = stopped
         self._listing = Listing(folder, self._given, command)
+        self._dropped = Dropped()
+        self._listing.more = self._dropped.files
         self._shows: OrderedDict[tuple[str, ...], Show] = OrderedDict()
         self._opening = asyncio.Lock()
         self._searches = asyncio.Semaphore(MOST_FINDING)
@@ -176,6 +179,19 @@ class Library:
         """Take a marker away. Raises as :meth:`mark`."""
         show = await self._open(files)
         return await asyncio.to_thread(show.markers.remove, number)
+
+    async def receive(self, name: str, body: AsyncIterator[bytes]) -> str:
+        """Take a file that was dropped on the page; the name that a link opens it by.
+
+        Raises:
+            RecordingError: it is none, too large, or there is no room.
+        """
+        there = await asyncio.to_thread(self._listing.find, name)
+        return await self._dropped.receive(name, there, body)
+
+    def close(self) -> None:
+        """Remove what was dropped."""
+        self._dropped.close()
 
     async def _open(self, files: Sequence[str]) -> Show:
         async with self._opening:

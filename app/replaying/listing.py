@@ -52,6 +52,8 @@ class Listing:
         self._mark = f"-{command}-" if command else ""
         self._folder = folder
         self._given = tuple(given)
+        self.more: Mapping[str, Path] = {}
+        """Other files in reach, by name."""
         self._known: dict[_Seen, RecordingRow] = {}
         self._counts: dict[_Seen, int] = {}
 
@@ -76,6 +78,10 @@ class Listing:
         if not found:
             raise RecordingUnknown("No recording was named. Open /recordings to choose one.")
         return found
+
+    def find(self, name: str) -> Path | None:
+        """The file of this name, if one is in reach."""
+        return next((one.path for one in self._files() if one.path.name == name), None)
 
     def told(self, incidents: Mapping[str, int]) -> RecordingList:
         """The list, the newest first; ``incidents``: how many are known, by name."""
@@ -113,7 +119,7 @@ class Listing:
 
     def _files(self) -> list[_Seen]:
         found: dict[str, _Seen] = {}
-        for path in self._given:
+        for path in (*self._given, *self.more.values()):
             with suppress(OSError):
                 told = path.stat()
                 found[path.name] = _Seen(path, told.st_size, told.st_mtime_ns)

@@ -5,25 +5,32 @@ looks it up among what is in reach, so nothing that a link says is a path. Marke
 that can be changed: a note at a time, saved beside the recording.
 """
 
+import asyncio
 import gzip
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, cast
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import HTMLResponse
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 
 from app.engine.profiles import PROFILES
 from app.errors import RecordingError, RecordingUnknown
-from app.hub.filmwire import FilmTold, Found, Markers, Piece, RecordingList, Sought
+from app.hub.filmwire import FilmTold, Found, Markers, Piece, RecordingList, Sought, Taken
 from app.web.faults import Allowance, Refused, fields
 from app.web.part import Part
 from app.web.refusal import Json, Problem
 
 MARKERS = "/api/v1/recording/markers"
 """The one address here that takes POST."""
+
+DROPPED = "/api/v1/recordings/dropped"
+"""Takes a file; only where plegscope was started to play."""
+
+PATIENCE_S = 15.0
+"""How long the next bytes of a file may take."""
 
 MOST_FILES = 200
 MOST_NAME = 255
@@ -68,6 +75,10 @@ class LibraryLike(Protocol):
 
     async def find(self, files: Sequence[str], node: int, sought: Sought) -> Found:
         """The nearest record of a kind."""
+        ...
+
+    async def receive(self, name: str, body: AsyncIterator[bytes]) -> str:
+        """Take a file that was dropped on the page; the name that opens it."""
         ...
 
     async def markers(self, files: Sequence[str]) -> Markers:
@@ -219,6 +230,41 @@ def api(library: LibraryLike) -> Part:
     return Part(routes, answers, changes=(MARKERS,))
 
 
+def drop(library: LibraryLike) -> Part:
+    """Taking files that are dropped on the page."""
+    routes = APIRouter(tags=["recordings"], responses=_REFUSALS, default_response_class=Response)
+
+    @routes.post(DROPPED, summary="Open a file")
+    async def dropped(
+        request: Request,
+        name: Annotated[str, Query(max_length=MOST_NAME, description="What it is called.")],
+    ) -> Response:
+        """The file itself is the body. It is kept until plegscope ends, and nowhere else."""
+        try:
+            return Json(Taken(await library.receive(name, _body(request))))
+        except RecordingError as error:
+            answer = _refusal(error)
+            # The rest of it is not read.
+            answer.headers["Connection"] = "close"
+            return answer
+
+    answers: dict[tuple[str, str], Any] = {(f"POST {DROPPED}", "200"): Taken}
+    return Part(routes, answers, changes=(DROPPED,))
+
+
+async def _body(request: Request) -> AsyncIterator[bytes]:
+    parts = request.stream()
+    while True:
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                part = await anext(parts, None)
+        except (TimeoutError, ClientDisconnect):
+            raise RecordingError("The rest of this file did not come. Drop it again.") from None
+        if part is None:
+            return
+        yield part
+
+
 def pages(library: LibraryLike, rendered: Renders, *, home: bool) -> Part:
     """The page that plays a recording, and the list.
 
@@ -250,6 +296,7 @@ def pages(library: LibraryLike, rendered: Renders, *, home: bool) -> Part:
             "replay.html",
             partial=False,
             run=film,
+            drops=home,
             film=film,
             state=_Title(told.title),
             profile=PROFILES.get(told.state.engine.profile),

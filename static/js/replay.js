@@ -1,5 +1,6 @@
 // @ts-check
 /** The page of a recording: the node page, fed by a player that gets it piece by piece. */
+import "./drop.js";
 import { byId, setText } from "./dom.js";
 import { filmPageQuery, readFilmPlace, sourceQuery, writeFilmLink } from "./film-link.js";
 import { NodePage } from "./nodepage.js";

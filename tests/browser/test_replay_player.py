@@ -366,6 +366,30 @@ def test_the_list_leads_to_the_player(page: Page, storm: Path, tmp_path: Path) -
         expect(page.locator("tbody .num").nth(2)).to_have_text("1")
 
 
+def test_a_file_is_dropped_or_chosen(browser: Browser, storm: Path, tmp_path: Path) -> None:
+    # A refusal that the test orders is an error in the console.
+    page = browser.new_page()
+    environ = environment(XDG_STATE_HOME=str(tmp_path))
+    bad = tmp_path / "bad.mcap"
+    bad.write_bytes(b"nothing")
+    with command("replay", *QUIET, env=environ) as running:
+        page.goto(running.address())
+        page.locator("#drop-file").set_input_files(bad)
+        expect(page.locator("#drop-says")).to_contain_text("is no MCAP file")
+        page.locator("#drop-file").set_input_files(storm)
+        expect(page.locator("#player-what")).to_contain_text("Record", timeout=PATIENT_MS)
+        page.evaluate("""async () => {
+          const answer = await fetch("/api/v1/recording/piece?file=storm.mcap&number=0");
+          const lines = (await answer.json()).records.map((rec) => JSON.stringify(rec)).join("\\n");
+          const held = new DataTransfer();
+          held.items.add(new File([lines], "lines.jsonl"));
+          document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: held, bubbles: true }));
+        }""")
+        page.wait_for_url("**file=lines.jsonl*")
+        expect(page.locator("#player-what")).to_contain_text("Record", timeout=PATIENT_MS)
+    page.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_accessibility(browser: Browser, server: Command, width: int, scheme: str) -> None:

@@ -39,6 +39,7 @@ class Bench:
         parts = [
             recordings.api(self.library),
             recordings.pages(self.library, pages, home=bool(given)),
+            recordings.drop(self.library),
         ]
         for part in parts:
             app.include_router(part.router)
@@ -187,6 +188,22 @@ async def test_started_without_a_file_the_root_is_the_list(folder: Path) -> None
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         answer = await client.get("/")
     assert (answer.status_code, answer.headers["location"]) == (303, "/recordings")
+
+
+async def test_a_file_is_taken_and_opened(tmp_path: Path, folder: Path) -> None:
+    bench = Bench(tmp_path / "none", [])
+    url = f"{recordings.DROPPED}?name=b.mcap"
+    data = (folder / "a.mcap").read_bytes()
+    async with bench.client:
+        answer = await bench.client.post(url, content=data, headers=OWN)
+        assert answer.json() == {"name": "b.mcap"}
+        assert (await bench.told(file="b.mcap")).name == "b.mcap"
+        refused = await bench.client.post(url, content=b"no", headers=OWN)
+        assert refused.status_code == 422
+        assert "no MCAP file" in refused.json()["error"]
+        stranger = OWN | {"Origin": "http://evil.example"}
+        assert (await bench.client.post(url, content=data, headers=stranger)).status_code == 403
+    bench.library.close()
 
 
 # Markers
