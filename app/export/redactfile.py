@@ -3,6 +3,9 @@
 A recording's copy has everything that the recording has, so it can be shown and run again: each
 message is decoded, redacted and written anew. What cannot be decoded is left out and counted, as
 nobody can say what is in it. In memory: one chunk, and the names.
+
+Run again, it gives the records that are in it, but for the order of containers that were created at
+the same moment: the engine sorts those by their IDs, which are others now.
 """
 
 from collections.abc import Iterator
