@@ -25,12 +25,10 @@ from fastapi import APIRouter, Header
 from fastapi.responses import HTMLResponse
 
 from app.engine.profiles import PROFILES
-from app.engine.records import AnyRecord, Lifecycle
+from app.engine.records import AnyRecord
 from app.hub.wire import PodRow, SessionState
+from app.web import story
 from app.web.desk import Desk
-
-POD_STORY = 50
-"""Lifecycle events shown on a pod's page, newest first."""
 
 _NBSP = "\N{NO-BREAK SPACE}"
 
@@ -179,17 +177,16 @@ class Pages:
             row = next((row for row in self._data.pods() if row.uid == uid), None)
             if row is None:
                 return self.error(404)
-            story = [
-                record
-                for record in self._data.pod_records(uid)
-                if isinstance(record, Lifecycle) and record.delivery != "filtered"
-            ]
+            records = self._data.pod_records(uid)
+            found = story.lifecycle(records)
             return self.page(
                 "pod.html",
                 partial=hx_request == "true",
                 pod=row,
-                story=story[: -POD_STORY - 1 : -1],
-                more=max(0, len(story) - POD_STORY),
+                chapters=story.chapters(row, found),
+                story=story.tell(records),
+                more=max(0, len(found) - story.MOST_TOLD),
+                wall=self._data.state().wall,
             )
 
         return router

@@ -1,5 +1,6 @@
 // @ts-check
 /** Buttons, fields and the pointer: what each does on the node page. */
+import { wireCopies } from "./copy.js";
 import { byId } from "./dom.js";
 
 /** @param {import("./nodepage.js").NodePage} page */
@@ -65,5 +66,6 @@ export function wireControls(page) {
     page.source.hurry();
     page.timeline.dirty = true;
   });
+  wireCopies();
   page.setZone(page.utc);
 }

@@ -8,7 +8,7 @@
 import { byId, glyph, h, parts, podPath } from "./dom.js";
 import { lateness } from "./stats.js";
 import { findGlyph, hops, verdict } from "./story.js";
-import { duration, exitMeaning, lateBy, timeOfDay } from "./words.js";
+import { count, duration, exitMeaning, lateBy, timeOfDay } from "./words.js";
 
 export class Drawer {
   /** @param {{store: Store, utc: () => boolean, select: (seq: number|null) => void, step: (direction: -1|1) => void, near: () => void, isNear: () => boolean, zoom: () => void}} host */
@@ -16,6 +16,8 @@ export class Drawer {
     this.host = host;
     this.element = /** @type {HTMLElement} */ (byId("drawer"));
     this.key = "";
+    /** Whether the raw records are shown; stays from mark to mark. */
+    this.rawOpen = false;
   }
 
   close() {
@@ -42,7 +44,7 @@ export class Drawer {
       this.#head(chain),
       h("h2", { class: "verdict" }, ...parts(told.verdict)),
       told.next.length ? h("p", { class: "next" }, ...parts(told.next)) : "",
-      this.#bar(chain), this.#exit(chain), this.#chain(list), this.#earlier(chain), this.#actions(chain, list),
+      this.#bar(chain), this.#exit(chain), this.#chain(list), this.#earlier(chain), this.#raw(chain, list), this.#actions(chain, list),
     );
     this.element.scrollTop = scroll;
     if (focus) /** @type {HTMLElement|null} */ (this.element.querySelector(`[data-act="${focus}"]`))?.focus();
@@ -137,6 +139,23 @@ export class Drawer {
     return h("section", {}, h("h3", {}, "Earlier stops of this container"), h("ol", {}, ...rows));
   }
 
+  /** The chain's records, as the journal has them. @param {Chain} chain @param {import("./story.js").Hop[]} list */
+  #records(chain, list) {
+    const seqs = new Set(list.map((hop) => hop.seq));
+    if (chain.relist?.done) seqs.add(chain.relist.done.seq);
+    return [...seqs].sort((a, b) => a - b).map((seq) => this.host.store.record(seq)).filter((rec) => rec !== null);
+  }
+
+  /** Behind a mark, as few want it. @param {Chain} chain @param {import("./story.js").Hop[]} list */
+  #raw(chain, list) {
+    const records = this.#records(chain, list);
+    const details = h("details", { class: "raw", open: this.rawOpen },
+      h("summary", { "data-act": "raw" }, count(records.length, "raw record")),
+      ...records.flatMap((rec) => [h("p", { class: "sub" }, `#${rec.seq} ${rec.kind}`), h("pre", {}, JSON.stringify(rec, null, 1))]));
+    details.addEventListener("toggle", () => { this.rawOpen = details.open; });
+    return details;
+  }
+
   /** @param {Chain} chain @param {import("./story.js").Hop[]} list */
   #actions(chain, list) {
     const act = (/** @type {string} */ id, /** @type {string} */ text, /** @type {() => void} */ run) => {
@@ -148,9 +167,7 @@ export class Drawer {
     const copy = (/** @type {string} */ text) => navigator.clipboard.writeText(text).then(
       () => { said.textContent = "Copied."; },
       () => { said.textContent = "The browser did not allow it."; });
-    const seqs = new Set(list.map((hop) => hop.seq));
-    if (chain.relist?.done) seqs.add(chain.relist.done.seq);
-    const records = [...seqs].sort((a, b) => a - b).map((seq) => this.host.store.record(seq)).filter(Boolean);
+    const records = this.#records(chain, list);
     return h("div", { class: "actions" },
       act("zoom", "Zoom to it", this.host.zoom),
       act("near", this.host.isNear() ? "All pods again" : "Only changes ± 2\u00a0s", this.host.near),

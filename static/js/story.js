@@ -114,6 +114,12 @@ function pending(chain) {
   return chain.stop ? [asked(chain.ask)] : chain.ask.event === null ? [`Source ${chain.ask.source}.`] : [];
 }
 
+/** What an event claims of an end; a relist looks for itself. @param {import("./types.js").Rec} rec */
+function carried(rec) {
+  const said = [typeof rec.exit_code === "number" ? `exit ${rec.exit_code}` : "", rec.reason ? `reason ${rec.reason}` : ""].filter(Boolean);
+  return said.length ? `; it carried ${said.join(", ")}` : "";
+}
+
 /** Every hop with its time; the first is the zero of the others. @param {Chain} chain @returns {Hop[]} */
 export function hops(chain) {
   /** @type {Hop[]} */
@@ -123,7 +129,7 @@ export function hops(chain) {
   const since = (/** @type {number} */ t) => (t === zero ? "0" : `+${duration(t - zero)}`);
   if (stop) {
     const early = stop.rec.latency_ns;
-    list.push({ glyph: "stop", what: "Stop event received", detail: typeof early === "number" ? `created by the runtime ${duration(early)} ${early < 0 ? "later" : "earlier"}, by its clock` : "from a backlog: older than the stream", value: since(stop.t), t: stop.t, seq: stop.seq });
+    list.push({ glyph: "stop", what: "Stop event received", detail: `${typeof early === "number" ? `created by the runtime ${duration(early)} ${early < 0 ? "later" : "earlier"}, by its clock` : "from a backlog: older than the stream"}${carried(stop.rec)}`, value: since(stop.t), t: stop.t, seq: stop.seq });
   }
   if (ask) {
     if (ask.known) list.push({ glyph: "wait", what: "Relist asked for", detail: `source ${ask.source}`, value: since(ask.t), t: ask.t, seq: ask.seq });

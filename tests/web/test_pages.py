@@ -22,6 +22,7 @@ from app.engine.state import EngineState, HealthState, QueueState, StreamView
 from app.hub.wire import Cost, PodRow, Recorded, SessionState
 from app.resources import static_dir, templates_dir
 from app.web.pages import PageData, Pages, code, duration, exit_meaning, plain, wall_time
+from tests.build import stop_event
 from tests.web.scripts import brought_in, missing
 
 S = 1_000_000_000
@@ -227,7 +228,10 @@ def furnished(browser: Browser) -> Browser:
         pod("a", containers=(status,), ips=("10.0.0.7",), error="it timed out"),
         pod("b", gone_t=7, name=HOSTILE, namespace=HOSTILE),
     ]
-    browser.node.records = [died("a"), died("a", source="global", delivery="discarded")]
+    browser.node.records = [
+        died("a", seq=1),
+        died("a", seq=2, source="global", delivery="discarded"),
+    ]
     return browser
 
 
@@ -434,7 +438,7 @@ async def test_a_long_story_says_that_it_is_cut(browser: Browser) -> None:
     browser.node.pods = [pod("a")]
     browser.node.records = [died("a") for _ in range(64)]
     page = await browser.get("/pods/a")
-    assert page.words.count("ContainerDied") == 50
+    assert page.words.count("ContainerDied of main") == 50
     assert "14 older ones are in the journal." in page.words
 
 
@@ -578,3 +582,44 @@ def test_what_a_text_quotes_is_code_whatever_it_holds() -> None:
     )
     assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in code("`\N{RIGHT-TO-LEFT OVERRIDE}`")
     assert plain("Under `kep` and `legacy`") == "Under kep and legacy"
+
+
+async def test_a_pods_story_is_told_in_sentences(browser: Browser) -> None:
+    alive = container(id="n", attempt=4, runtime_state="running", exit_code=None, reason="")
+    browser.node.pods = [pod("a", containers=(alive, container(id="o")))]
+    browser.node.state = session(wall=WALL + 120 * S)
+    page = await browser.get("/pods/a")
+    assert (
+        "main runs for 2 min; it is restart 4, as the one before ended with exit 137: killed by "
+        "SIGKILL: out of memory."
+    ) in page.words.replace(NBSP, " ")
+
+
+async def test_behind_each_event_is_what_told_of_it_and_the_raw_records(browser: Browser) -> None:
+    said = stop_event(3, "a")
+    said = msgspec.structs.replace(said, seq=11, exit_code=137, reason=HOSTILE)
+    browser.node.pods = [pod("a")]
+    browser.node.records = [said, died("a", seq=12, event=3)]
+    page = await browser.get("/pods/a")
+    words = page.words.replace(NBSP, " ")
+    assert f"The stop event carried exit 137, reason {HOSTILE}" in words
+    assert "2 raw records" in words
+    assert '"kind":"stream_event"' in page.text
+    assert {"r-12"} <= {attrs.get("id") for attrs in page.all("li")}
+    assert "/?select=12" in [attrs.get("href") for attrs in page.all("a")]
+
+
+async def test_what_can_be_copied_is_a_link_without_scripts(furnished: Browser) -> None:
+    page = await furnished.get("/pods/a")
+    copies = {attrs["data-copy"]: attrs["href"] for attrs in page.all("a") if "data-copy" in attrs}
+    assert set(copies) == {"content", "link"}
+    first = next(attrs for attrs in page.all("a") if attrs.get("data-copy") == "content")
+    assert first["href"] == "/api/v1/records?pod=a"
+    assert f"/pods/a#c-{'c' * 64}" in [attrs["href"] for attrs in page.all("a")]
+    assert f"c-{'c' * 64}" in [attrs.get("id") for attrs in page.all("li")]
+
+
+def test_a_container_the_runtime_lost_track_of_has_no_code_of_its_own() -> None:
+    assert exit_meaning(255, "Unknown").startswith("the runtime lost track")
+    assert exit_meaning(255, "Error") == "error, or a code out of range"
+    assert exit_meaning(1, "Unknown") == "error"

@@ -1,0 +1,92 @@
+"""A pod's story and a chain's records in a real browser: behind their mark, copied, linked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, Playwright, expect
+
+from tests.browser.chromium import chromium, keep, playwright
+from tests.browser.test_accessibility import faults
+from tests.browser.test_node_page import find
+from tests.commands import Command, demo
+
+PATIENT_MS = 20_000
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Playwright]:
+    with playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def browser(driver: Playwright) -> Iterator[Browser]:
+    with chromium(driver) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Command]:
+    with demo() as command:
+        command.address()
+        yield command
+
+
+@pytest.fixture(params=[1280, 390])
+def page(request: pytest.FixtureRequest, browser: Browser, server: Command) -> Iterator[Page]:
+    """The node page with a death selected, and its UID on the page's window."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    opened = context.new_page()
+    opened.goto(server.address())
+    expect(opened.locator("#sentence")).to_contain_text("Healthy", timeout=PATIENT_MS)
+    found = find(opened)
+    opened.evaluate("(found) => { window.found = found; plegscope.select(found.seq); }", found)
+    opened.set_viewport_size({"width": request.param, "height": 844})
+    yield opened
+    context.close()
+
+
+def clipboard(page: Page) -> str:
+    text = page.evaluate("navigator.clipboard.readText()")
+    assert isinstance(text, str)
+    return text
+
+
+def test_a_chain_has_its_raw_records_behind_a_mark(page: Page) -> None:
+    raw = page.locator("#drawer .raw")
+    expect(raw.locator("pre").first).to_be_hidden()
+    raw.locator("summary").click()
+    expect(raw.locator("pre").first).to_contain_text('"kind"')
+    assert faults(page) == []
+    page.keyboard.press("]")
+    page.keyboard.press("[")
+    expect(raw.locator("pre").first).to_be_visible()
+    expect(page.locator("#drawer .chain")).to_contain_text("it carried exit")
+
+
+def test_a_pods_story_can_be_read_copied_and_linked(page: Page, server: Command) -> None:
+    uid = page.evaluate("found.uid")
+    page.goto(f"{server.address()}pods/{uid}")
+    page.locator(".raw summary").first.click()
+    expect(page.locator(".raw pre").first).to_contain_text('"kind"')
+    assert faults(page) == []
+    width = page.evaluate("innerWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    keep(page, f"pod-story-{width}", whole=True)
+    page.get_by_text("Copy link", exact=True).click()
+    expect(page.locator("[data-copied]")).to_have_text("Copied.")
+    assert clipboard(page) == f"{server.address()}pods/{uid}"
+    page.get_by_text("Copy as JSON", exact=True).click()
+    expect(page.locator("[data-copied]")).to_have_text("Copied.")
+    records = json.loads(clipboard(page))["records"]
+    assert {record["uid"] for record in records} == {uid}
+
+
+def test_an_event_of_the_story_leads_to_the_timeline(page: Page, server: Command) -> None:
+    page.goto(f"{server.address()}pods/{page.evaluate('found.uid')}")
+    page.locator(".story a.mono").first.click()
+    expect(page.locator("#drawer .verdict")).to_be_visible(timeout=PATIENT_MS)
