@@ -46,7 +46,7 @@ def meaning(names: Sequence[str], compared: Comparison, profiles: Sequence[str] 
     return _parts(
         _speed(names, tallies) if _harm_differs(tallies) else _harm_of_all(tallies),
         *_why(names, tallies, profiles),
-        _happened(tallies),
+        _happened(names, tallies),
     )
 
 
@@ -236,13 +236,16 @@ def _why(names: Sequence[str], tallies: Sequence[Tally], profiles: Sequence[str]
 # What else
 
 
-def _happened(tallies: Sequence[Tally]) -> str:
+def _happened(names: Sequence[str], tallies: Sequence[Tally]) -> str:
     numbers = [one.ends.happened for one in tallies]
     if not any(numbers):
         return ""
     if len(set(numbers)) == 1:
         return f"{count(numbers[0], 'end')} in each."
-    return f"In all there were {listed([f'{number:,}' for number in numbers])} ends."
+    each = [
+        f"{count(number, 'end')} with {name}" for name, number in zip(names, numbers, strict=True)
+    ]
+    return f"In all there were {listed(each)}."
 
 
 def _noticed(names: Sequence[str], tallies: Sequence[Tally]) -> str:

@@ -265,6 +265,8 @@ export function writeHead(report) {
   const { count: shared } = report.runs[0].figures.shared;
   setText(byId("shared"), `(* of ${count(shared, "end")} that ${report.runs.length === 2 ? "both" : "all"} had and noticed)`);
   setText(byId("played"), `${report.scenario}, seed ${report.seed}, ${duration(report.duration_ns)}`);
+  const premise = /** @type {HTMLElement} */ (byId("played").parentElement);
+  premise.title = premise.textContent ?? "";
   if (report.left_out) setText(byId("left-out"), `The latest ${count(report.left_out, "happening")} are in the figures only.`);
 }
 

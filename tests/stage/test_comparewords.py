@@ -198,4 +198,4 @@ def test_what_cannot_be_compared_is_admitted() -> None:
 
 def test_other_numbers_of_ends_are_told_one_by_one() -> None:
     more = side("kep", moment("end", 0, 80), moment("end", 9, 80, whose=who(attempt=1)))
-    assert meant(more, POLL).startswith("In all there were 2 and 1 ends.")
+    assert meant(more, POLL).startswith("In all there were 2 ends with kep and 1 end with generic.")
