@@ -30,6 +30,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 NAMES: Final[dict[str, Kind]] = {
     "uid": "id",
     "pod_uid": "id",
+    "slowest_uid": "id",
     "container_id": "id",
     "sandbox_id": "id",
     "id": "id",

@@ -79,6 +79,13 @@ def test_words_of_ours_keep_their_meaning_even_if_a_pod_has_that_name() -> None:
     assert second.slowest_method == "ListContainers"
 
 
+def test_whose_the_slowest_call_was_is_the_same_pod_in_its_new_name() -> None:
+    relist = msgspec.structs.replace(relist_finished(), slowest_uid="u1")
+    seen, told_of = told(pod_seen("u1"), relist)
+    assert isinstance(told_of, RelistFinished)
+    assert told_of.slowest_uid == seen.uid != "u1"
+
+
 def test_a_name_that_comes_late_is_gone_from_what_came_before() -> None:
     before, _ = told(note(text="web-1 is slow"), pod_seen())
     assert before.text == "pod-1 is slow"

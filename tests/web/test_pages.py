@@ -603,10 +603,19 @@ async def test_behind_each_event_is_what_told_of_it_and_the_raw_records(browser:
     page = await browser.get("/pods/a")
     words = page.words.replace(NBSP, " ")
     assert f"The stop event carried exit 137, reason {HOSTILE}" in words
+    assert "A claim: the relist looked for itself." in words
     assert "2 raw records" in words
     assert '"kind":"stream_event"' in page.text
     assert {"r-12"} <= {attrs.get("id") for attrs in page.all("li")}
     assert "/?select=12" in [attrs.get("href") for attrs in page.all("a")]
+
+
+async def test_of_an_event_that_was_believed_no_relist_is_told(browser: Browser) -> None:
+    browser.node.pods = [pod("a")]
+    browser.node.records = [stop_event(3, "a"), died("a", seq=12, event=3, relist=0)]
+    words = (await browser.get("/pods/a")).words
+    assert "The stop event carried no exit code" in words
+    assert "It was believed; no relist looked." in words
 
 
 async def test_what_can_be_copied_is_a_link_without_scripts(furnished: Browser) -> None:
