@@ -160,17 +160,18 @@ class RebuiltStream:
         lists = known.sandbox_lists.near(t)
         at = bisect_right(self._end_times, t) - 1
         before = known.ends[at] if at >= 0 else None
+        after = known.ends[at + 1] if at + 1 < len(known.ends) else None
+        if after is not None and known.listening_between(t, after.t):
+            after = None  # It ends a stream that had opened.
         if lists is not None and lists[1]:
-            return before or StreamEnded(t=t, wall=0, code="unavailable", detail=NOBODY)
-        if before is None:
+            return after or StreamEnded(t=t, wall=0, code="unavailable", detail=NOBODY)
+        if before is None or after is not None or before.code == "unimplemented":
+            return after or before
+        if t - before.t >= DOWN_FOR_NS:
             return None
-        again = at + 1 < len(known.ends) and not known.listening_between(before.t, self._next(at))
-        if before.code == "unimplemented" or again or t - before.t < DOWN_FOR_NS:
-            return before
-        return None
-
-    def _next(self, at: int) -> int:
-        return self._end_times[at + 1]
+        if known.listening(before.t - 1):
+            return StreamEnded(t=t, wall=0, code="unavailable", detail=NOBODY)
+        return before
 
     def _works(self, token: object) -> None:
         if token is self._now and not self._live:
