@@ -56,6 +56,8 @@ export function opened(before, at, answer) {
 /** The part of a step's address that is an answer. @param {string} address */
 export function answerIn(address) {
   const query = new URL(address, "http://lesson.invalid").searchParams;
+  // What is shown to a class is nobody's own answer.
+  if (query.has("class")) return "";
   const answer = new URLSearchParams();
   for (const key of ["choice", "at", "show"]) {
     const value = query.get(key);

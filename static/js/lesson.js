@@ -133,6 +133,11 @@ class LessonPage {
     this.#show(false);
     byId("lesson-side").scrollTop = 0;
     byId("lesson-title").focus({ preventScroll: true });
+    // What came of an answer is what one wants to see beside the picture.
+    const outcome = document.getElementById("lesson-outcome");
+    const side = byId("lesson-side");
+    const bounds = side.getBoundingClientRect();
+    if (outcome && outcome.getBoundingClientRect().bottom > bounds.bottom) side.scrollTop = outcome.getBoundingClientRect().top - bounds.top - 12;
   }
 
   /** The step that the panel holds. @param {boolean} first the page has just been opened */

@@ -143,10 +143,10 @@ def test_a_lesson_is_walked_to_its_end_by_keyboard_alone(
         kept(page, f"lesson-{name}-{number}-light")
         if step.ask is not None:
             answer(page, step.ask.right, moment=bool(step.ask.moment))
-            expect(page.locator("#lesson-outcome h2")).to_contain_text("Right.")
+            expect(page.locator("#lesson-outcome h2")).to_contain_text("Right")
             if step.ask.moment:
-                expect(page.locator("#lesson-outcome h2")).to_contain_text("apart.")
-            expect(page.locator("#lesson-said")).to_contain_text("Right.")
+                expect(page.locator("#lesson-outcome h2")).to_contain_text("you said")
+            expect(page.locator("#lesson-said")).to_contain_text("Right")
             ready(page)
             looked_over(page, number)
             kept(page, f"lesson-{name}-{number}-answered-light")
@@ -211,7 +211,9 @@ def test_a_click_on_the_timeline_is_an_answer_and_the_distance_is_drawn(
     expect(page.locator("#lesson-at-says")).to_contain_text("ms after: web-0 ends")
     assert page.evaluate("plegscope.selected") is None, "no mark is selected meanwhile"
     page.locator("#lesson-answer").click()
-    expect(page.locator("#lesson-outcome h2")).to_contain_text("apart.", timeout=PATIENT_MS)
+    expect(page.locator("#lesson-outcome h2")).to_contain_text(
+        "Your moment is ", timeout=PATIENT_MS
+    )
     expect(page.locator(".lesson-flag.you")).to_contain_text("you: 8")
     expect(page.locator(".lesson-flag.engine")).to_contain_text("engine: ")
     expect(page.locator(".lesson-apart")).to_contain_text("ms apart")
@@ -244,7 +246,7 @@ def test_left_and_resumed_and_gone_back(page: Page, server: Command) -> None:
     go(page, server, "lessons/hint-lost?step=4")
     page.locator("input[value=never]").check()
     page.locator("#lesson-answer").click()
-    expect(page.locator("#lesson-outcome h2")).to_contain_text("No:", timeout=PATIENT_MS)
+    expect(page.locator("#lesson-outcome h2")).to_contain_text("No.", timeout=PATIENT_MS)
     page.locator("#lesson-next").click()
     at_step(page, 5)
     page.goto(server.address() + "lessons")
@@ -282,7 +284,65 @@ def test_a_link_to_a_fork_opens_the_fork(page: Page, server: Command) -> None:
     go(page, server, "lessons/legacy-trap?step=9&profile=legacy&press=11s!misdate-events")
     expect(page.locator("#lesson-law")).to_contain_text("Law, broken:")
     assert "press=11s!misdate-events" in page.evaluate("lesson.player.run.query")
-    expect(page.locator(".lesson-word").first).to_contain_text("pressed: ")
+    expect(page.get_by_text("pressed: ", exact=False).last).to_be_visible()
+
+
+def test_what_is_not_seen_is_seen_to_be_so(page: Page, server: Command) -> None:
+    go(page, server, "lessons/hint-lost?step=8&profile=legacy&press=11s!lose-stops")
+    expect(page.locator("#labels .lesson-blind")).to_have_text(["ended, not seen"] * 2)
+    expect(page.locator("i.lesson-unseen")).to_have_count(2)
+    for last in page.locator("#labels .last").all():
+        expect(last).to_be_hidden()
+    for gone in ("#cost", ".foot-keys"):
+        expect(page.locator(gone)).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    "path", ["hint-lost?step=3", "hint-lost?step=4&show=1", "legacy-trap?step=6"]
+)
+def test_words_stand_in_the_lane_of_their_pod(page: Page, server: Command, path: str) -> None:
+    go(page, server, f"lessons/{path}")
+    expect(page.locator(".lesson-word").first).to_be_visible()
+    stray = page.evaluate(
+        """() => {
+          const section = document.getElementById("timeline").getBoundingClientRect();
+          const { timeline, lineup } = plegscope;
+          const words = [...document.querySelectorAll(".lesson-word")];
+          return lesson.facts.shown.points.filter((point) => point.uid).filter(({ uid, call }) => {
+            const row = lineup.rows.find((each) => each.lane?.uid === uid);
+            const box = words.find((one) => one.textContent === call).getBoundingClientRect();
+            const top = section.top + timeline.top + row.y;
+            return box.top < top || box.bottom > top + row.h;
+          }).map(({ call }) => call);
+        }"""
+    )
+    assert stray == []
+    filled = page.evaluate(
+        "plegscope.timeline.top + plegscope.lineup.height + lesson.layer.foot"
+        " > plegscope.timeline.height - 20"
+    )
+    assert filled, "no part of the picture is left empty"
+
+
+def test_on_a_telephone_picture_and_outcome_are_seen_together(
+    browser: Browser, server: Command
+) -> None:
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, color_scheme="light", reduced_motion="reduce"
+    )
+    page = context.new_page()
+    go(page, server, "lessons/hint-lost?step=2")
+    page.locator("input[value=hint]").check()
+    page.locator("#lesson-at").press("End")
+    expect(page.locator(".lesson-flag.you")).to_be_in_viewport()
+    expect(page.locator("#lesson-at")).to_be_in_viewport()
+    page.locator("#lesson-answer").click()
+    expect(page.locator("#lesson-outcome h2")).to_be_in_viewport(ratio=1, timeout=PATIENT_MS)
+    for flag in (".lesson-flag.you", ".lesson-flag.engine"):
+        expect(page.locator(flag)).to_be_in_viewport(ratio=0.9)
+    assert faults(page) == []
+    keep(page, "lesson-answered-light-390")
+    context.close()
 
 
 def test_on_a_telephone(browser: Browser, server: Command) -> None:
@@ -389,7 +449,7 @@ def test_a_class_answers_and_the_teacher_shows(
     for student in students:
         expect(student.locator(".lesson-outcome h2")).to_contain_text("It took", timeout=PATIENT_MS)
     assert faults(students[2]) == []
-    expect(students[2].locator(".lesson-outcome h2")).to_contain_text("No:")
+    expect(students[2].locator(".lesson-outcome h2")).to_contain_text("No.")
     page.locator("#lesson-next").click()
     expect(students[0].locator("h1")).to_contain_text("Losing the stream", timeout=PATIENT_MS)
     for student in students:

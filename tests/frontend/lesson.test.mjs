@@ -81,7 +81,8 @@ test("what storage holds is checked", () => {
 });
 
 test("the answer in an address", () => {
-  assert.equal(answerIn("/lessons/hint-lost?step=4&choice=poll&at=12&class=secret"), "choice=poll&at=12");
+  assert.equal(answerIn("/lessons/hint-lost?step=4&choice=poll&at=12"), "choice=poll&at=12");
+  assert.equal(answerIn("/lessons/hint-lost?step=4&show=1&class=secret"), "", "nobody's own");
   assert.equal(answerIn("/lessons/hint-lost?step=4&show=1"), "show=1");
   assert.equal(answerIn("/lessons/hint-lost?step=4"), "");
 });
