@@ -127,9 +127,9 @@ def press(page: Page, name: str) -> None:
 
 EFFECTS = [
     ("break-stream", "#sentence", re.compile("Reconnecting")),
-    ("freeze-runtime", "#sentence", re.compile("hung", re.IGNORECASE)),
+    ("freeze-runtime", "#sentence", re.compile("hung|hang", re.IGNORECASE)),
     ("restart-runtime", "#sentence", re.compile("Reconnecting|fail|Runtime", re.IGNORECASE)),
-    ("hang-lists", "#sentence", re.compile("hung", re.IGNORECASE)),
+    ("hang-lists", "#sentence", re.compile("hung|hang", re.IGNORECASE)),
     ("slow-lists", "#sentence", re.compile("slow", re.IGNORECASE)),
 ]
 

@@ -121,8 +121,15 @@ STATES: dict[str, tuple[dict[str, Any], str, str, str]] = {
             "health": health(last_start_t=lambda t: t - 47 * S),
             "running": lambda t: RelistState(900, "global", "global", t - 46 * S),
         },
-        r"Runtime hung\. Oldest call 4\d s\.",
+        # The stops of the last half minute came on the stream meanwhile.
+        r"Calls hang, events come\. Oldest call 4\d s\.",
         "ListPodSandbox has not returned. Unhealthy in 2",
+        "warning",
+    ),
+    "given-up": (
+        {"profile": "legacy", "stream": lambda t: StreamView("closed", t - 27 * S, "", "join")},
+        r"Stream given up \d+ s ago\.",
+        "profile legacy does not open it again: only a restart does",
         "warning",
     ),
     "stream-down": (
@@ -188,7 +195,7 @@ def test_what_hangs_is_drawn_up_to_now(page: Page, stage: Stage, server: Command
     furnished(stage)
     stage.facts = STATES["hung"][0]
     page.goto(server.address())
-    says(page, "Runtime hung")
+    says(page, "Calls hang, events come")
     page.wait_for_function(
         "plegscope.timeline.list.rows.flat().some((i) => i.k === 'progress' && i.c === 'late')"
     )

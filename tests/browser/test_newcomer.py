@@ -1,0 +1,212 @@
+"""What somebody meets who has a large font, a small window, no scripts, or comes back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, Playwright, expect
+
+from tests.browser.chromium import chromium, playwright
+from tests.browser.stage import UNTIL, S, Stage
+from tests.commands import Command, demo
+
+RUN = "run?scenario=hint-lost&seed=7&profile=kep&duration=10s&t=10000000000"
+WAIT_MS = 15_000
+OVERFLOW = """() => Math.max(...[...document.querySelectorAll("body *")]
+  .filter((one) => one.checkVisibility() && !one.closest(".foot, .sr, .skip, svg, .table-scroll"))
+  .map((one) => one.getBoundingClientRect().right - innerWidth))"""
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Playwright]:
+    with playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def browser(driver: Playwright) -> Iterator[Browser]:
+    with chromium(driver) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Command]:
+    with demo("--speed", "5") as command:
+        command.address()
+        yield command
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    opened = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="dark")
+    yield opened
+    opened.close()
+
+
+# ----------------------------------------------------------------------------------- large text
+
+
+@pytest.mark.parametrize(
+    ("path", "percent"),
+    [("", 150), (RUN, 150), ("", 200), (RUN, 200), ("help", 200), ("faults", 200)],
+)
+def test_text_of_twice_the_size_wraps_and_nothing_sticks_out(
+    page: Page, server: Command, path: str, percent: int
+) -> None:
+    page.goto(server.address() + path)
+    page.evaluate(f"document.documentElement.style.fontSize = '{percent}%'")
+    if path in ("", RUN):
+        expect(page.locator("#sentence")).to_contain_text("relist", timeout=WAIT_MS)
+    assert page.evaluate(OVERFLOW) <= 0
+    if path in ("", RUN):
+        said, gauge = page.locator(".say").bounding_box(), page.locator(".gauge").bounding_box()
+        assert said is not None
+        assert gauge is not None
+        em = 16 * percent / 100
+        assert said["width"] > 20 * em
+        assert said["x"] + said["width"] <= gauge["x"] or said["y"] + said["height"] <= gauge["y"]
+
+
+def test_a_window_of_a_quarter_scrolls_to_the_lanes(page: Page, server: Command) -> None:
+    page.set_viewport_size({"width": 640, "height": 400})
+    page.goto(server.address() + RUN)
+    label = page.locator("#labels .lane").first
+    label.scroll_into_view_if_needed(timeout=WAIT_MS)
+    expect(label).to_be_in_viewport()
+    expect(page.locator(".tabs")).to_be_in_viewport()
+    page.locator("#play").scroll_into_view_if_needed()
+    expect(page.locator("#play")).to_be_in_viewport()
+
+
+# ----------------------------------------------------------------------------------- navigation
+
+
+@pytest.mark.parametrize("path", ["", RUN, "scenarios", "lessons/hint"])
+def test_the_same_pages_are_in_the_navigation_everywhere(
+    page: Page, server: Command, path: str
+) -> None:
+    page.goto(server.address() + path)
+    for name in ("Node", "Pods", "Scenarios", "Lessons", "Compare", "Help"):
+        expect(page.locator(".nav").get_by_role("link", name=name, exact=True)).to_be_visible()
+
+
+def test_the_title_is_readable_beside_everything_else(page: Page, server: Command) -> None:
+    page.goto(server.address())
+    expect(page.locator("#speed")).to_be_visible()
+    box = page.locator("#watched").bounding_box()
+    assert box is not None
+    assert box["width"] >= 9 * 16
+    name = "() => document.querySelector('#watched strong').getBoundingClientRect().width"
+    assert page.evaluate(name) <= box["width"] + 60
+
+
+def test_on_a_phone_the_navigation_of_a_document_is_seen_whole(page: Page, server: Command) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(server.address() + "help")
+    for link in page.locator(".nav a").all():
+        box = link.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+        assert box["height"] >= 44
+
+
+def test_without_scripts_the_page_says_so_and_leads_on(browser: Browser, server: Command) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    try:
+        page = context.new_page()
+        for path, way in (("", "/pods"), (RUN, "/scenarios#hint-lost")):
+            page.goto(server.address() + path)
+            expect(page.locator(f'.noscript a[href="{way}"]')).to_be_visible()
+            expect(page.locator("#sentence")).to_be_hidden()
+            expect(page.locator("#filter")).to_be_hidden()
+        assert page.locator('.noscript a[href="/pods"]').count() == 0
+    finally:
+        context.close()
+
+
+# --------------------------------------------------------------------------------- what is told
+
+
+def test_the_legend_keeps_as_many_names_as_fit(page: Page, server: Command) -> None:
+    page.goto(server.address())
+    expect(page.locator("#legend .legend-item").first).to_be_visible(timeout=WAIT_MS)
+    page.locator("#legend").evaluate("(row) => { row.style.maxWidth = '31rem'; }")
+    expect(page.locator("#legend")).to_have_class(re.compile("bare"))
+    expect(page.locator('#legend [data-kind="stop"] .legend-short')).to_be_visible()
+    row = page.locator("#legend")
+    assert row.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+    page.locator("#legend").evaluate("(row) => { row.style.maxWidth = ''; }")
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    expect(page.locator('#legend [data-kind="stop"] .legend-name')).to_be_visible()
+
+
+def test_who_opens_the_past_is_not_told_that_all_of_it_is_new(page: Page, server: Command) -> None:
+    stage = Stage(page)
+    stage.number(stage.pod("a", "cart-0"))
+    for i in range(5):
+        for record in stage.chain("a", UNTIL - (30 - 4 * i) * S):
+            stage.number(record)
+    page.goto(server.address())
+    expect(page.locator("#sentence")).to_contain_text("Healthy")
+    page.keyboard.press("Space")
+    expect(page).to_have_url(re.compile("end="))
+    page.reload()
+    expect(page.locator("#sentence")).to_contain_text("Healthy")
+    expect(page.locator("#back")).to_be_visible()
+    expect(page.locator("#back-count")).to_have_text("")
+    stage.happen(*stage.chain("a", stage.t))
+    expect(page.locator("#back-count")).to_have_text(re.compile(r"^6\snew records,$"))
+
+
+def test_a_short_run_fills_the_picture(page: Page, server: Command) -> None:
+    page.goto(server.address() + RUN)
+    expect(page.locator("#sentence")).to_contain_text("relist", timeout=WAIT_MS)
+    assert page.evaluate("plegscope.view.span / 1e9") == pytest.approx(10.3)
+
+
+def test_the_moment_of_a_press_is_seen_beside_the_panel(page: Page, server: Command) -> None:
+    page.goto(server.address() + RUN.replace("t=10000000000", "t=9000000000"))
+    expect(page.locator("#play-state")).to_have_text("Paused", timeout=WAIT_MS)
+    before = page.evaluate("plegscope.view.end")
+    page.keyboard.press("f")
+    panel = page.locator("#presses")
+    expect(panel).to_be_visible()
+    box = panel.bounding_box()
+    assert box is not None
+    x = page.evaluate(
+        """() => {
+          const { view, timeline } = plegscope;
+          const [from, to] = view.window(player.t);
+          const plot = timeline.canvas.getBoundingClientRect();
+          return plot.left + (player.t - from) / (to - from) * plot.width;
+        }"""
+    )
+    assert x < box["x"]
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    assert page.evaluate("plegscope.view.end") == before
+
+
+def test_all_faults_at_work_are_told_whole(page: Page, server: Command) -> None:
+    page.goto(server.address())
+    names = ("break-stream", "slow-lists", "hang-lists", "double-events", "reorder-events")
+    answers = [
+        page.request.post(
+            server.address() + "api/v1/faults",
+            data={"name": name, "for": "60s"},
+            headers={"Origin": server.address().rstrip("/")},
+        ).status
+        for name in names
+    ]
+    assert answers == [200] * len(names)
+    chips = page.locator("#faults-list li")
+    expect(chips).to_have_count(len(names), timeout=WAIT_MS)
+    for chip in chips.all():
+        expect(chip.locator(".left")).to_be_in_viewport()
+        expect(chip.get_by_role("button")).to_be_in_viewport()
+    expect(page.locator("#faults-working .heal")).to_be_in_viewport()
+    page.locator("#faults-working .heal").click()
+    expect(chips).to_have_count(0, timeout=WAIT_MS)
