@@ -264,9 +264,10 @@ class McapReader:
 
     def _prove(self, at: int, head: bytes, size: int) -> _Chunk | None:
         start, end, plain_size, crc, _four, _name, _size = mcap.CHUNK_HEAD.unpack(head)
-        packed = self._read(at + CONTENT_AT, size)
-        if not packed.startswith(ZSTD_MAGIC) or not self._afford(size):
+        # A look before the whole is read: marks of chunks that are none may stand side by side.
+        if self._read(at + CONTENT_AT, len(ZSTD_MAGIC)) != ZSTD_MAGIC or not self._afford(size):
             return None
+        packed = self._read(at + CONTENT_AT, size)
         try:
             if frame_size(packed) != size:
                 # More, or less, than the chunk's own: the length is not true.
@@ -373,7 +374,7 @@ class McapReader:
                 place = at + found
                 if place >= end:
                     return None
-                if not self._afford(CANDIDATE):
+                if not self._afford(CANDIDATE) or self._stopped():
                     return None
                 if self._chunk_at(place, mcap.CHUNK, -1) is not None:
                     return place

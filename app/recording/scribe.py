@@ -36,6 +36,17 @@ from app.recording.segment import Packed, Segment
 OPENING_NS = 60_000_000_000
 """So often a file tells all that a reader needs to begin there."""
 
+SWELLS = 40
+"""Times its size that a file may unpack to before raw messages are left out, beyond ``SPARE``.
+
+A reader refuses at 100 (``mcapread``), and a runtime's events, which carry whatever annotations
+their pods have, can pack a thousandfold."""
+SPARE = 24 * 1024 * 1024
+
+SWOLLEN = (
+    "the runtime's events repeat themselves so much that no reader would unpack all of them; what "
+    "the engine was fed is recorded"
+)
 TOO_LARGE = f"one message was larger than {MOST_MESSAGE // 1024 // 1024} MiB"
 
 
@@ -68,6 +79,8 @@ class Scribe:
         self._inputs_before = 0
         self._events = 0
         self._losses = 0
+        self._plain = 0
+        self._left_out = 0
         self._told_t: int | None = None
         self._last = (0, 0)
         self.segment: Segment | None = None
@@ -108,7 +121,12 @@ class Scribe:
     def put_event(self, t: int, wall: int, raw: bytes) -> None:
         """The runtime's stream brought this message."""
         self._events += 1
-        self._put(EVENTS, self._events, t, wall, raw)
+        if self._plain > SWELLS * self._packed() + SPARE:
+            self.too_large += 1
+            self._left_out += 1
+            self._last = (t, wall)
+        else:
+            self._put(EVENTS, self._events, t, wall, raw)
 
     def put_loss(self, loss: Loss) -> None:
         """Something could not be kept; ``loss.inputs`` of the engine's are missing from here on."""
@@ -126,6 +144,7 @@ class Scribe:
         Raises:
             OSError: it could not be; what is left waits for the next time.
         """
+        self._tell_left_out()
         self._seal()
         if not self._waiting:
             return
@@ -163,6 +182,7 @@ class Scribe:
     def _start_anew(self) -> None:
         """What is put from here on is for another file."""
         self._lists.restart()
+        self._plain = 0
         self._told_t = None
         self._inputs_before = self._inputs
         self._opening = self._newest.records()
@@ -211,6 +231,18 @@ class Scribe:
         t, wall = self._last
         return StateThen(t=t, wall=wall, seq=self._seq, state=self._builder.state(t))
 
+    def _tell_left_out(self) -> None:
+        if self._left_out:
+            (t, wall), events, self._left_out = self._last, self._left_out, 0
+            self._losses += 1
+            loss = Loss(t=t, wall=wall, from_t=t, events=events, reason=SWOLLEN)
+            self._put(LOSSES, self._losses, t, wall, self._encode(loss))
+
+    def _packed(self) -> int:
+        """Bytes of this file, with what waits for it."""
+        written = 0 if self.segment is None else self.segment.size
+        return written + sum(len(chunk.data) for chunk in self._waiting)
+
     def _put(self, channel: int, sequence: int, t: int, wall: int, data: bytes) -> bool:
         if len(data) > MOST_MESSAGE:
             self.too_large += 1
@@ -235,3 +267,4 @@ class Scribe:
     def _seal(self) -> None:
         if self._packer:
             self._waiting.append(self._packer.take())
+            self._plain += self._waiting[-1].size

@@ -67,6 +67,11 @@ class OneFile:
             self._first.drop()
 
 
+AGED_AT_ONCE = 2
+"""Files too old that go when a new one begins: should the clock jump, it takes hours and not a
+moment until the past is gone."""
+
+
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     """What the flight recorder keeps to."""
 
@@ -86,7 +91,7 @@ class Flight:
         command: what records; ``session``: eight hexadecimal digits of it.
         bounds: what is kept to.
         wall_s: seconds since 1970.
-        free: share of the disk at a path that is free; another one only in tests.
+        disk: bytes of the disk at a path, those that are free and all; another one only in tests.
     """
 
     def __init__(
@@ -97,19 +102,20 @@ class Flight:
         bounds: Bounds | None = None,
         *,
         wall_s: Callable[[], float] = time.time,
-        free: Callable[[Path], float] | None = None,
+        disk: Callable[[Path], tuple[int, int]] | None = None,
     ) -> None:
         self.folder = folder
         self._command = command
         self._session = session
         self._bounds = bounds or Bounds()
         self._wall_s = wall_s
-        self._free = free or _free_share
+        self._disk = disk or _disk
         self._began = 0.0
 
     def open_file(self, part: int, /) -> Segment:
         """The next file, once there is room for it; raises OSError."""
         self.make_room()
+        self._drop_aged()
         self._began = self._wall_s()
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self._began))
         name = f"{stamp}-{self._command}-{self._session}-{part:06}.mcap"
@@ -121,31 +127,41 @@ class Flight:
         return segment.size >= bounds.file_bytes or self._wall_s() - self._began >= bounds.file_s
 
     def make_room(self) -> None:
-        """Drop the oldest files until the bounds are kept.
+        """Drop the oldest files until the bounds of size and of the disk are kept.
+
+        Where all of them would not free enough, somebody else fills the disk: then they stay.
 
         Raises:
-            OSError: there is too little room even so.
+            OSError: there is too little room.
         """
         _make(self.folder)
         bounds = self._bounds
         files = _files(self.folder)
         total = sum(size for _age, size, _path in files)
-        oldest_kept = self._wall_s() - bounds.age_s
-        for changed, size, path in files:
+        helps = self._lacks() <= total
+        for _changed, size, path in files:
             crowded = total > bounds.total_bytes - bounds.file_bytes
-            if not (crowded or changed < oldest_kept or self._is_tight()):
+            if not crowded and not (helps and self._lacks() > 0):
                 break
             if _drop(path):
                 total -= size
-        if self._is_tight():
+        if self._lacks() > 0:
             percent = bounds.free_share * 100
             raise OSError(errno.ENOSPC, f"less than {percent:g} % of the disk are free")
 
     def end(self) -> None:
         """Its files are made when there is something to put into them."""
 
-    def _is_tight(self) -> bool:
-        return self._free(self.folder) < self._bounds.free_share
+    def _drop_aged(self) -> None:
+        oldest_kept = self._wall_s() - self._bounds.age_s
+        aged = [path for changed, _size, path in _files(self.folder) if changed < oldest_kept]
+        for path in aged[:AGED_AT_ONCE]:
+            _drop(path)
+
+    def _lacks(self) -> float:
+        """Bytes that the disk lacks for the share that is to stay free; negative: none."""
+        free, whole = self._disk(self.folder)
+        return self._bounds.free_share * whole - free
 
 
 def state_folder(environment: Mapping[str, str], home: Callable[[], Path] = Path.home) -> Path:
@@ -173,9 +189,9 @@ def _make(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def _free_share(folder: Path) -> float:
+def _disk(folder: Path) -> tuple[int, int]:
     disk = os.statvfs(folder)
-    return disk.f_bavail / disk.f_blocks if disk.f_blocks else 1.0
+    return disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
 
 
 def _files(folder: Path) -> list[tuple[float, int, Path]]:

@@ -83,6 +83,9 @@ def corpus() -> Iterator[tuple[str, bytes]]:
     yield "bomb-without-size", file(chunk(note, frame=_bomb(300 * MIB)))
     small = chunk(bytes(15 * MIB))
     yield "many-bombs", file(*(small for _ in range(3000)))
+    # Nothing but marks of chunks that would each be megabytes long, and are none.
+    mark = struct.pack("<I4sQ", 4, b"zstd", 3_000_000)
+    yield "nothing-but-marks", file(mark * 600_000)
     frame = bytearray(packed(note))
     # Frame header: 256 GiB to look back into.
     window = b"\x28\xb5\x2f\xfd\x00" + bytes([28 << 3]) + bytes(frame[6:])

@@ -19,9 +19,15 @@ from tests.recording.test_recorder import note, wait_for
 NOW = 1_800_000_000.0
 
 
-def flight(folder: Path, free: float = 1.0, **bounds: float) -> Flight:
+DISK = 100_000
+"""Bytes of the tests' disk."""
+
+
+def flight(folder: Path, free: int = DISK, **bounds: float) -> Flight:
     chosen = Bounds(**bounds)  # type: ignore[arg-type]
-    return Flight(folder, "watch", "0123abcd", chosen, wall_s=lambda: NOW, free=lambda _: free)
+    return Flight(
+        folder, "watch", "0123abcd", chosen, wall_s=lambda: NOW, disk=lambda _: (free, DISK)
+    )
 
 
 def old(folder: Path, number: int, *, size: int = 1000, age_s: float = 0.0) -> Path:
@@ -54,16 +60,26 @@ def test_the_oldest_go_when_there_is_too_much(tmp_path: Path) -> None:
 
 def test_what_is_too_old_goes(tmp_path: Path) -> None:
     files = [old(tmp_path, n, age_s=age) for n, age in enumerate((500.0, 200.0, 99.0, 0.0))]
-    flight(tmp_path, age_s=100).make_room()
+    flight(tmp_path, age_s=100).open_file(1).drop()
     assert [path.exists() for path in files] == [False, False, True, True]
+
+
+def test_a_clock_that_jumps_does_not_take_the_past_with_it(tmp_path: Path) -> None:
+    files = [old(tmp_path, n, age_s=3 * 24 * 3600.0 - n) for n in range(5)]
+    target = flight(tmp_path)
+    for _ in range(10):
+        target.make_room()  # as it is once a second
+    assert all(path.exists() for path in files)
+    target.open_file(1).drop()
+    assert [path.exists() for path in files] == [False] * 2 + [True] * 3
 
 
 def test_a_share_of_the_disk_stays_free(tmp_path: Path) -> None:
     files = [old(tmp_path, n, age_s=100 - n) for n in range(5)]
-    shares = iter([0.01, 0.01, 0.03, 0.2, 0.2, 0.2])
     target = Flight(
         tmp_path, "demo", "0123abcd", Bounds(free_share=0.05), wall_s=lambda: NOW,
-        free=lambda _: next(shares),
+        # Each of the files that went has freed its bytes.
+        disk=lambda _: (2_500 + 1000 * sum(not path.exists() for path in files), DISK),
     )  # fmt: skip
     target.make_room()
     assert [path.exists() for path in files] == [False] * 3 + [True] * 2
@@ -72,11 +88,18 @@ def test_a_share_of_the_disk_stays_free(tmp_path: Path) -> None:
 def test_where_nothing_is_left_to_drop_it_stops(tmp_path: Path) -> None:
     path = old(tmp_path, 1)
     with pytest.raises(OSError, match=r"less than 5 % of the disk are free"):
-        flight(tmp_path, free=0.04).make_room()
+        flight(tmp_path, free=4_000).make_room()  # it has the 1,000 bytes, but they change nothing
     assert not path.exists()
     with pytest.raises(OSError, match="are free"):
-        flight(tmp_path, free=0.04).open_file(1)
+        flight(tmp_path, free=4_000).open_file(1)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_where_the_past_does_not_help_it_stays(tmp_path: Path) -> None:
+    files = [old(tmp_path, n, age_s=100 - n) for n in range(3)]
+    with pytest.raises(OSError, match=r"less than 5 % of the disk are free"):
+        flight(tmp_path, free=1_500).make_room()  # somebody else fills the disk
+    assert all(path.exists() for path in files)
 
 
 def test_only_its_own_files_are_dropped(tmp_path: Path) -> None:
@@ -89,7 +112,7 @@ def test_only_its_own_files_are_dropped(tmp_path: Path) -> None:
     link.symlink_to(others[0])
     folder = tmp_path / "20270101T000000Z-demo-0123abcd-000008.mcap"
     folder.mkdir()
-    flight(tmp_path, age_s=100, total_bytes=0).make_room()
+    flight(tmp_path, age_s=100, total_bytes=0).open_file(1).drop()
     assert sorted(tmp_path.iterdir()) == sorted([*others, link, folder])
     assert others[0].read_text() == "dear"
 
@@ -99,9 +122,9 @@ def test_what_another_process_writes_is_left_alone(tmp_path: Path) -> None:
     idle = old(tmp_path, 2, age_s=1e6)
     with busy.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        flight(tmp_path, age_s=100).make_room()
+        flight(tmp_path, age_s=100).open_file(1).drop()
         assert (busy.exists(), idle.exists()) == (True, False)
-    flight(tmp_path, age_s=100).make_room()
+    flight(tmp_path, age_s=100).open_file(2).drop()
     assert not busy.exists()
 
 
@@ -117,7 +140,7 @@ def test_a_file_is_over_when_large_or_old(tmp_path: Path) -> None:
     now = [NOW]
     target = Flight(
         tmp_path, "demo", "0123abcd", Bounds(file_bytes=500, file_s=10),
-        wall_s=lambda: now[0], free=lambda _: 1.0,
+        wall_s=lambda: now[0], disk=lambda _: (DISK, DISK),
     )  # fmt: skip
     segment = target.open_file(1)
     assert not target.is_over(segment)
