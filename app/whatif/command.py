@@ -98,7 +98,8 @@ def page(told: WhatIf) -> str:
 
 
 def _same(same: Same) -> str:
-    inputs, records = count(same.inputs, "input"), count(same.records, "record")
+    alike = same.records if same.differs is None else max(0, same.records - 1)
+    inputs, records = count(same.inputs, "input"), count(alike, "record")
     until = ""
     if same.hole is not None:
         until = f" The recording has a hole at input {same.hole:,}; what comes after it is not run."

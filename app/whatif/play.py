@@ -84,6 +84,7 @@ class Play:
         self._found: list[Lifecycle] = []
         self._relists: list[tuple[int, int]] = []
         self._waited: dict[int, int] = {}
+        self._whole = False
         self._reactions = Reactions(evidence.found)
 
     def run(self) -> Played:
@@ -189,6 +190,11 @@ class Play:
                 self._reactions.found(record)
             case RelistFinished():
                 self._relists.append((record.started, record.t))
+                if record.scope == "global" and record.ok and not self._whole:
+                    self._whole = True
+                    if self._evidence.info.part > 1:
+                        # The recorded run knew the pods by then.
+                        self.runtime.calls.clear()
             case RelistStarted(scope="pod"):
                 self._waited[record.relist] = record.waited_ns or 0
             case _:

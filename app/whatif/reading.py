@@ -8,8 +8,6 @@ the stream was open, which pods were in a SyncPod.
 from collections.abc import Iterable
 from pathlib import Path
 
-import msgspec
-
 from app.engine.inputs import (
     EventsTaken,
     Input,
@@ -29,7 +27,7 @@ from app.engine.inputs import (
     SyncEnded,
     SyncStarted,
 )
-from app.engine.model import CallCost, ContainerEvent, ItemKind, Observation
+from app.engine.model import CallCost
 from app.engine.records import (
     Lifecycle,
     PodCached,
@@ -43,10 +41,9 @@ from app.engine.records import (
 from app.errors import RecordingError
 from app.recording.format import Loss
 from app.recording.reading import Fed, Recording, Told
-from app.whatif.evidence import Calls, Evidence, Hint, Item, Opened, Replayed, Sighting, Status
+from app.whatif.evidence import Calls, Evidence, Hint, Opened, Replayed
+from app.whatif.sights import MOST_ITEMS, Sights
 
-MOST_ITEMS = 200_000
-"""Containers and sandboxes that are followed."""
 MOST_KEPT = 3_000_000
 """Inputs that are kept to be played again."""
 MOST_TOLD = 5
@@ -106,17 +103,17 @@ class _Reader:
     """Takes the recording's items in order."""
 
     def __init__(self, evidence: Evidence) -> None:
-        self._ = evidence
+        self._evidence = evidence
         self.session = evidence.info.session
         self.warnings = evidence.warnings
         self.any = False
+        self._whole = False
+        """A global relist has come to its good end."""
         self._number: int | None = None
         self._relist: RelistStarted | None = None
         self._step_t = 0
         """Time of the answer that the relist in progress got last."""
-        self._rows: dict[str, Observation] = {}
-        """The newest listing of everything."""
-        self._window = 0
+        self._sights = Sights(evidence)
         self._open: int | None = None
         self._syncing: dict[str, int] = {}
         self._last: tuple[int, int] = (0, 0)
@@ -131,11 +128,11 @@ class _Reader:
             elif not self.any:
                 self._opening(item.record)
         elif isinstance(item, Loss):
-            self._.holes.append((item.from_t, item.t))
+            self._evidence.holes.append((item.from_t, item.t))
 
     def end(self) -> Evidence:
         """Nothing more comes."""
-        known = self._
+        known = self._evidence
         known.until_t = self._last[0]
         if self._open is not None:
             known.streams.append(Opened(self._open, known.until_t + 1, None))
@@ -146,7 +143,7 @@ class _Reader:
     # Inputs
 
     def _fed(self, fed: Fed) -> None:
-        happened, known = fed.happened, self._
+        happened, known = fed.happened, self._evidence
         skipped = self._number is not None and fed.number != self._number + 1
         self._number = fed.number
         if happened is None or skipped:
@@ -162,10 +159,11 @@ class _Reader:
             self.any = True
             known.begin_t = t
         self._last = (t, happened.wall - happened.t)
+        self._sights.offset = self._last[1]
         self._input(happened)
 
     def _input(self, happened: Input) -> None:
-        known = self._
+        known = self._evidence
         match happened:
             case PodsListed():
                 self._listed(happened)
@@ -228,22 +226,22 @@ class _Reader:
                 pass
 
     def _listens(self, since_t: int) -> None:
-        if self._open is None and not self._.streams and not self._.ends:
+        if self._open is None and not self._evidence.streams and not self._evidence.ends:
             self._open = since_t
 
     def _keep(self, happened: Replayed) -> None:
-        if len(self._.script) >= MOST_KEPT:
+        if len(self._evidence.script) >= MOST_KEPT:
             raise RecordingError(
                 f"The recording has more than {MOST_KEPT:,} inputs to be played again. Give a "
                 "shorter one."
             )
-        self._.script.append(happened)
+        self._evidence.script.append(happened)
 
     def _count(self, costs: tuple[CallCost, ...]) -> None:
-        self._.calls.update(cost.method for cost in costs)
+        self._evidence.calls.update(cost.method for cost in costs)
 
     def _list_failed(self, answer: PodsListFailed) -> None:
-        known, relist = self._, self._relist
+        known, relist = self._evidence, self._relist
         self._count(answer.calls)
         if relist is None:
             return
@@ -260,7 +258,7 @@ class _Reader:
         self._step_t = answer.t
 
     def _listed(self, answer: PodsListed) -> None:
-        known, relist = self._, self._relist
+        known, relist = self._evidence, self._relist
         self._count(answer.calls)
         self._step_t = answer.t
         if relist is None:
@@ -273,126 +271,44 @@ class _Reader:
         known.listings += 1
         rows = {row.id: row for row in (*answer.sandboxes, *answer.containers)}
         if relist.scope == "global":
-            self._see_all(rows, began, answer.t)
+            self._sights.all(rows, began, answer.t)
         else:
-            self._see_pod(relist.uid or "", rows, began, answer.t)
-
-    def _see_all(self, rows: dict[str, Observation], began: int, ended: int) -> None:
-        known = self._
-        before = self._rows
-        first = known.first_look_t is None
-        if first:
-            known.first_look_t = ended
-        for item_id, row in rows.items():
-            if before.get(item_id) is not row:
-                self._see(row, self._window, began, ended, baseline=first)
-        for item_id in before.keys() - rows.keys():
-            self._miss(known.items.get(item_id), self._window, ended)
-        self._rows, self._window = rows, began
-
-    def _see_pod(self, uid: str, rows: dict[str, Observation], began: int, ended: int) -> None:
-        known = self._
-        for row in rows.values():
-            self._see(row, self._window, began, ended, baseline=False)
-        for item_id, item in tuple(known.pods.get(uid, {}).items()):
-            if item_id not in rows:
-                self._miss(item, self._window, ended)
-                self._rows.pop(item_id, None)
-
-    def _see(
-        self, row: Observation, looked: int, began: int, ended: int, *, baseline: bool
-    ) -> None:
-        known = self._
-        item = known.items.get(row.id)
-        if item is None:
-            if len(known.items) >= MOST_ITEMS:
-                raise RecordingError(
-                    f"The recording lists more than {MOST_ITEMS:,} containers and sandboxes. "
-                    "Give a shorter one."
-                )
-            item = known.items[row.id] = Item(row, baseline=baseline)
-            item.hints = known.unlisted.pop(row.id, {})
-            known.pods.setdefault(row.pod_uid, {})[row.id] = item
-        if item.present != row:
-            lo = known.begin_t if baseline else max(looked, item.seen_t, known.begin_t)
-            item.sightings.append(Sighting(min(lo, ended), lo if baseline else ended, row))
-            item.present = row
-        item.seen_t = max(item.seen_t, began)
-        item.offset = self._last[1]
-
-    def _miss(self, item: Item | None, looked: int, ended: int) -> None:
-        if item is not None and item.present is not None:
-            item.sightings.append(Sighting(min(max(looked, item.seen_t), ended), ended, None))
-            item.present = None
+            self._sights.pod(relist.uid or "", rows, began, answer.t)
 
     def _inspected(self, answer: PodInspected) -> None:
-        known = self._
         self._count(answer.calls)
         began, self._step_t = min(self._step_t, answer.t), answer.t
-        known.inspections.add(began, answer.t - began)
-        statuses: list[Status] = [*answer.sandboxes, *answer.containers]
-        for status in statuses:
-            item = known.items.get(status.id)
-            if item is None:
-                continue
-            item.statuses[status.runtime_state] = status
-            present = item.present
-            if present is None:
-                continue
-            if present.runtime_state != status.runtime_state:
-                changed = msgspec.structs.replace(present, runtime_state=status.runtime_state)
-                lo = max(self._window, item.seen_t)
-                item.sightings.append(Sighting(min(lo, answer.t), answer.t, changed))
-                item.present = changed
-                self._rows[status.id] = changed
-            item.seen_t = max(item.seen_t, began)
+        self._evidence.inspections.add(began, answer.t - began)
+        self._sights.inspected([*answer.sandboxes, *answer.containers], began, answer.t)
 
     def _event(self, happened: StreamEvent) -> None:
-        known, event = self._, happened.event
+        known, event = self._evidence, happened.event
         known.events += 1
         self._keep(happened)
         hint = Hint(event.created_at - self._last[1], happened.t, event)
         if event.sandbox is not None and hint.made_t <= happened.t:
-            self._see_payload(event, hint)
+            self._sights.payload(event, hint)
         item = known.items.get(event.container_id)
         if item is not None:
             item.hints.setdefault(event.type, hint)
         elif event.container_id in known.unlisted or len(known.unlisted) < MOST_ITEMS:
             known.unlisted.setdefault(event.container_id, {}).setdefault(event.type, hint)
 
-    def _see_payload(self, event: ContainerEvent, hint: Hint) -> None:
-        """An event that carries its pod is a look at it, as old as the event."""
-        rows: list[Observation] = []
-        if event.sandbox is not None:
-            rows.append(_row(event, "sandbox", "", event.sandbox, ""))
-        rows += [
-            _row(event, "container", one.name, one, event.sandbox_id) for one in event.containers
-        ]
-        for row in rows:
-            item = self._.items.get(row.id)
-            if item is not None and hint.made_t <= item.seen_t:
-                continue  # What it says is older than what is known.
-            if event.type == "deleted" and row.id == event.container_id:
-                self._miss(item, self._window, hint.t)
-                self._rows.pop(row.id, None)
-                continue
-            self._see(row, self._window, hint.made_t, hint.t, baseline=False)
-            self._rows[row.id] = row
-        for status in event.containers:
-            item = self._.items.get(status.id)
-            if item is not None:
-                item.statuses.setdefault(status.runtime_state, status)
-
     # Records
 
     def _told(self, record: Record) -> None:
-        known = self._
+        known = self._evidence
         match record:
             case RelistStarted():
                 self._relist = record
                 self._step_t = record.t
             case RelistFinished():
                 known.relists.append((record.started, record.t))
+                if record.scope == "global" and record.ok and not self._whole:
+                    self._whole = True
+                    if known.info.part > 1:
+                        # The run that begins here inspects everything at first; this one did not.
+                        known.calls.clear()
             case Lifecycle(type="ContainerStarted" | "ContainerDied", is_sandbox=False):
                 known.found.append(record)
             case PodCached():
@@ -401,20 +317,3 @@ class _Reader:
                 known.calls["GetContainerEvents"] += 1
             case _:
                 pass
-
-
-def _row(
-    event: ContainerEvent, kind: ItemKind, name: str, status: Status, sandbox_id: str
-) -> Observation:
-    return Observation(
-        id=status.id,
-        kind=kind,
-        pod_uid=event.pod_uid,
-        pod_name=event.pod_name,
-        pod_namespace=event.pod_namespace,
-        name=name,
-        attempt=status.attempt,
-        runtime_state=status.runtime_state,
-        created_at=status.created_at,
-        sandbox_id=sandbox_id,
-    )

@@ -57,7 +57,7 @@ def limits(evidence: Evidence, run: Played, options: Options, follows: int) -> I
         yield "What events carried was not recorded: it is rebuilt from the looks around them."
     if options.loss:
         yield (
-            f"{count(run.lost, 'event')} of {run.lost + run.delivered:,} were lost by the dice of "
+            f"{run.lost:,} of {count(run.lost + run.delivered, 'event')} lost by the dice of "
             f"seed {options.seed}; others would have lost others."
         )
     missing = sum(to - begin for begin, to in evidence.holes)

@@ -176,3 +176,16 @@ def test_a_later_file_begins_with_what_was_so(tmp_path: Path) -> None:
     both = ask([tmp_path / "b.mcap", tmp_path / "c.mcap"], POLLING)
     assert both.rows == whole.rows
     assert both.calls == whole.calls
+
+
+def test_a_later_part_does_not_count_the_first_look_at_what_was_known(tmp_path: Path) -> None:
+    built = Built(tmp_path / "a.mcap")
+    built._scribe._part = 1
+    built.begin(stream=False)
+    rows = [sandbox(), row("running")]
+    for second in range(10):
+        built.relist(second * 1000 + 100, *rows)
+    then, now = ask([built.close()], Options(profile="polling")).calls
+    assert then["ListPodSandbox"] == 9
+    assert now == {"ListContainers": now["ListContainers"], "ListPodSandbox": now["ListPodSandbox"]}
+    assert now["ListPodSandbox"] in (8, 9)
