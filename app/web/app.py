@@ -17,7 +17,7 @@ from app.errors import StageBusy, StageError, StageUnknown
 from app.hub.hub import Hub
 from app.hub.wire import SessionState
 from app.journal.journal import Journal
-from app.web import api, faults
+from app.web import api, body, faults
 from app.web.access import Access
 from app.web.desk import Desk
 from app.web.guard import MISTAKE, Guard
@@ -100,7 +100,7 @@ def create_app(
     else:
         answers |= faults.ANSWERS
         app.include_router(faults.router(desk, state, faults.Allowance()))
-    app.add_exception_handler(faults.Refused, faults.refused)
+    app.add_exception_handler(body.Refused, faults.refused)
     for part in parts:
         app.include_router(part.router)
         answers |= part.answers

@@ -18,15 +18,13 @@ from starlette.responses import RedirectResponse, Response
 
 from app.errors import StageError, StageUnknown
 from app.web.access import is_loopback
+from app.web.body import read_body
 from app.web.reach import reachable_at
 from app.web.refusal import wants_page
 from app.web.runs import StagePages, while_there
 
 CHANGES = ("/class",)
 """Addresses that take POST, from our own pages."""
-
-MOST_BODY = 4096
-"""Bytes of a form that is sent."""
 
 COOKIE = "plegscope_student"
 _STUDENT = re.compile(r"[A-Za-z0-9_-]{16,64}")
@@ -280,14 +278,11 @@ async def _form(request: Request) -> dict[str, str]:
     """The fields of a form that was sent; a small one.
 
     Raises:
-        StageError: it is none, or too large.
+        StageError: it is none.
+        Refused: it is too large, or does not come.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip()
-    body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > MOST_BODY:
-            raise StageError(UNREADABLE)
+    body = await read_body(request, UNREADABLE)
     try:
         if kind != "application/x-www-form-urlencoded":
             raise StageError(UNREADABLE)

@@ -16,7 +16,8 @@ HEAD_S = 10.0
 """How long a request's line and headers may take, in seconds; also until the first byte comes."""
 CONNECTIONS = 512
 """Requests and viewers at a time. One more takes the place of whoever has waited longest without
-asking for anything; if nobody has, it is answered with 503."""
+asking for anything, or else without sending all of what he asks; if nobody has, it is answered with
+503."""
 
 _TOO_LARGE = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
@@ -33,6 +34,7 @@ class RequestProtocol(HttpToolsProtocol):
         self._asking = True
         self._head_bytes = 0
         self._answering = False
+        self._sending = False
         self._cycles: deque[RequestResponseCycle] = deque()
         self._waits_since = self.loop.time()
         self._patience = self.loop.call_later(HEAD_S, transport.abort)
@@ -70,12 +72,19 @@ class RequestProtocol(HttpToolsProtocol):
         self._asking = False
         self._head_bytes = 0
         self._answering = True
+        self._sending = True
+        self._waits_since = self.loop.time()
         super().on_headers_complete()
         # uvicorn knows the last one that was read; what is being answered may be one before it.
         while self._cycles and self._cycles[0].response_complete:
             self._cycles.popleft()
         if self.cycle is not None:
             self._cycles.append(self.cycle)
+
+    def on_message_complete(self) -> None:
+        """Its body is there as well."""
+        self._sending = False
+        super().on_message_complete()
 
     def on_response_complete(self) -> None:
         """It has been answered."""
@@ -87,9 +96,12 @@ class RequestProtocol(HttpToolsProtocol):
         others = (
             one
             for one in self.connections
-            if isinstance(one, RequestProtocol) and one is not self and not one._answering
+            if isinstance(one, RequestProtocol)
+            and one is not self
+            and (one._sending or not one._answering)
         )
-        longest = min(others, key=lambda one: one._waits_since, default=None)
+        # Those who have begun to ask come after those who ask for nothing.
+        longest = min(others, key=lambda one: (one._answering, one._waits_since), default=None)
         if longest is not None:
             # Not counted any more from now on; it is told a little later that it is gone.
             self.connections.discard(longest)

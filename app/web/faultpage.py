@@ -15,8 +15,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from app.hub.wire import SessionState
+from app.web.body import Refused
 from app.web.desk import Desk
-from app.web.faults import Allowance, Refused, at_work, fields, lift, press
+from app.web.faults import Allowance, at_work, fields, lift, press
 from app.web.part import Part
 
 PATH = "/faults"

@@ -13,12 +13,13 @@ from urllib.parse import parse_qsl
 
 import msgspec
 from fastapi import APIRouter
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 
 from app.errors import SettingsError
 from app.hub.wire import FaultAtWork, SessionState
 from app.settings import parse_duration
+from app.web.body import MOST_BYTES, Refused, read_body
 from app.web.desk import ButtonLike, Desk, PressedLike
 from app.web.refusal import Json, Problem, refuse
 
@@ -27,9 +28,6 @@ KINDS = ("application/json", "application/x-www-form-urlencoded")
 PATHS = ("/faults", "/api/v1/faults")
 """The addresses that take more than GET, of a simulated node."""
 
-MOST_BYTES = 4096
-PATIENCE_S = 5.0
-"""How long the few bytes of a request's body may take."""
 BURST = 20
 PER_SECOND = 5.0
 """So much may be pressed, lifted and healed at once, and then as fast as this."""
@@ -41,7 +39,6 @@ NOTHING_HERE = (
 UNKNOWN_KIND = "Send a press as application/json, or as a form (application/x-www-form-urlencoded)."
 NO_OBJECT = 'This is no JSON object. Send one, such as {"name": "break-stream"}.'
 TOO_LARGE = f"A press takes at most {MOST_BYTES} bytes. Send its name, and a pod if it needs one."
-TOO_SLOW = "The rest of this request did not come. Send it again, whole."
 TOO_OFTEN = "This is pressed too often. Wait a second, and press again."
 NOT_AT_WORK = "No fault with this number is at work any more. /api/v1/faults lists those that are."
 
@@ -113,16 +110,6 @@ BODY = {
 """The body of a press, for OpenAPI."""
 
 
-class Refused(Exception):
-    """A press that is not carried out: an HTTP status and a sentence."""
-
-    def __init__(self, status: int, sentence: str, headers: dict[str, str] | None = None) -> None:
-        super().__init__(sentence)
-        self.status = status
-        self.sentence = sentence
-        self.headers = headers or {}
-
-
 class Allowance:
     """So much at once, and then as fast as it grows back; time from the running loop."""
 
@@ -157,7 +144,7 @@ async def fields(request: Request) -> dict[str, Any]:
     kind = kinds[0].partition(";")[0].strip().lower() if len(kinds) == 1 else ""
     if kind not in KINDS:
         raise Refused(415, UNKNOWN_KIND)
-    body = await _body(request)
+    body = await read_body(request, TOO_LARGE)
     if kind == "application/json":
         try:
             return msgspec.json.decode(body, type=dict[str, Any])
@@ -173,19 +160,6 @@ async def fields(request: Request) -> dict[str, Any]:
     if len(given) < len(pairs):
         raise Refused(422, "A field of this form came twice. Load the page again, and press.")
     return given
-
-
-async def _body(request: Request) -> bytes:
-    body = bytearray()
-    try:
-        async with asyncio.timeout(PATIENCE_S):
-            async for part in request.stream():
-                body += part
-                if len(body) > MOST_BYTES:
-                    raise Refused(413, TOO_LARGE, {"Connection": "close"})
-    except (TimeoutError, ClientDisconnect):
-        raise Refused(408, TOO_SLOW, {"Connection": "close"}) from None
-    return bytes(body)
 
 
 def press(desk: Desk, given: Mapping[str, Any]) -> PressedLike:

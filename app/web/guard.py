@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable
 from urllib.parse import parse_qsl, quote, urlencode
 
+from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -91,6 +92,9 @@ class Guard:
             scope = {**scope, "method": "GET"}  # the answer's body is held back
         try:
             await self.app(scope, receive, guarded.send)
+        except ClientDisconnect:
+            # Whoever leaves in the middle of a request is no mistake of ours.
+            return
         except Exception:
             _log.exception("A mistake in answering %r", scope["path"])
             if not guarded.started:

@@ -19,7 +19,8 @@ from starlette.responses import RedirectResponse, Response
 from app.engine.profiles import PROFILES
 from app.errors import RecordingError, RecordingUnknown
 from app.hub.filmwire import FilmTold, Found, Markers, Piece, RecordingList, Sought, Taken
-from app.web.faults import Allowance, Refused, fields
+from app.web.body import Refused
+from app.web.faults import Allowance, fields
 from app.web.part import Part
 from app.web.refusal import Json, Problem
 

@@ -175,3 +175,42 @@ async def test_when_one_leaves_whose_requests_queue_all_of_them_are_over() -> No
             await over.wait()
         server.should_exit = True
     assert served == ["/0"]
+
+
+async def test_those_who_hold_back_a_body_lock_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "CONNECTIONS", 10)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        while (message := await receive()).get("more_body"):
+            pass
+        if message["type"] == "http.request":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+    listener = listen("127.0.0.1", 0)
+    config = uvicorn.Config(
+        app,
+        http=RequestProtocol,
+        lifespan="off",
+        limit_concurrency=10,
+        log_level="critical",
+        log_config=None,
+    )
+    server = uvicorn.Server(config)
+    async with asyncio.TaskGroup() as group, contextlib.AsyncExitStack() as stack:
+        group.create_task(server._serve([listener]))
+        held = []
+        for _ in range(40):
+            reader, writer = await asyncio.open_connection(*listener.getsockname())
+            stack.callback(writer.close)
+            writer.write(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nname=x")
+            held.append((reader, writer))
+        reader, writer = await asyncio.open_connection(*listener.getsockname())
+        stack.callback(writer.close)
+        writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert (await answer((reader, writer))).startswith(b"HTTP/1.1 200 ")
+        # Whoever sends the rest is served; whoever has held it back longest had to make room.
+        held[-1][1].write(b"yz.")
+        assert (await answer(held[-1])).startswith(b"HTTP/1.1 200 ")
+        assert await everything(held[0][0]) == b""
+        server.should_exit = True

@@ -13,8 +13,9 @@ from fastapi.openapi.models import OpenAPI
 from starlette.requests import Request
 from starlette.types import Message
 
-from app.web import faults
-from app.web.faults import BURST, MOST_BYTES, PATHS, Allowance, Refused
+from app.web import body, faults
+from app.web.body import MOST_BYTES, Refused
+from app.web.faults import BURST, PATHS, Allowance
 from tests.build import SESSION
 from tests.web.desk import S, TestDesk
 from tests.web.site import standing
@@ -211,7 +212,7 @@ def request_of(*messages: Message) -> Request:
 async def test_a_body_that_does_not_come_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(faults, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(body, "PATIENCE_S", 0.01)
     part: Message = {"type": "http.request", "body": b"{", "more_body": True}
     with pytest.raises(Refused) as slow:
         await faults.fields(request_of(part))
