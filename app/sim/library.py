@@ -23,6 +23,12 @@ LARGEST = 256 * 1024
 SUFFIX = ".toml"
 NAME = re.compile(r"[a-z0-9-]+")
 
+MOST_NAME = 60
+"""Characters of a file's name that its scenario is called by."""
+
+MOST_DOTS = 200
+"""Dots in a line before its value: a key of very many parts takes the TOML reader for ever."""
+
 
 def names() -> tuple[str, ...]:
     """The names of the scenarios that come with plegscope."""
@@ -58,7 +64,7 @@ def _load(name_or_path: str) -> Scenario:
             f"{name_or_path!r} is neither a scenario nor a file: choose one of "
             f"{', '.join(names())}, or give the path of a scenario file."
         )
-    return parse(_read(path), path.stem, str(path))
+    return parse(_read(path), _called(path), str(path))
 
 
 def parse(text: str, name: str, source: str = "") -> Scenario:
@@ -68,12 +74,17 @@ def parse(text: str, name: str, source: str = "") -> Scenario:
         ScenarioError: something in it cannot be; says where, and what may stand there.
     """
     source = source or f"{name}{SUFFIX}"
+    if any(line.partition("=")[0].count(".") > MOST_DOTS for line in text.splitlines()):
+        raise ScenarioError(f"{source} is nested too deeply; take some of it out.")
     try:
         data = tomllib.loads(text)
     except RecursionError:
         raise ScenarioError(f"{source} is nested too deeply; take some of it out.") from None
-    except ValueError as error:
+    except tomllib.TOMLDecodeError as error:
         raise ScenarioError(f"{source} is not TOML: {error}. Correct that line.") from None
+    except ValueError:
+        # Python reads no number of thousands of digits.
+        raise ScenarioError(f"{source} has a number that is far too long; shorten it.") from None
     try:
         read = msgspec.convert(data, ScenarioFile, dec_hook=special)
     except msgspec.ValidationError as error:
@@ -81,6 +92,11 @@ def parse(text: str, name: str, source: str = "") -> Scenario:
         place = f"{source}: {where}: " if where else f"{source}: "
         raise ScenarioError(f"{place}{what}. Correct it there.") from None
     return read.scenario(name)
+
+
+def _called(path: Path) -> str:
+    """A file's name as its scenario is called: it goes into links, pages and terminals."""
+    return "".join(one if one.isprintable() else "\ufffd" for one in path.stem[:MOST_NAME])
 
 
 def _shipped() -> Iterator[Traversable]:

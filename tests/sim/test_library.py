@@ -101,6 +101,32 @@ def test_a_file_that_cannot_be_read_is_refused(
     assert told.endswith("that can.")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        ".".join("a" * 120_000) + " = 1\n",
+        "[" + ".".join("a" * 1000) + "]\n",
+        "seed = " + "9" * 5000 + "\n",
+    ],
+    ids=["a key of many parts", "a table of many parts", "a number of many digits"],
+)
+def test_what_would_keep_the_reader_busy_is_refused_at_once(text: str) -> None:
+    with pytest.raises(ScenarioError, match=r"^mine\.toml (is nested too deeply|has a number)"):
+        parse(HEAD + text, "mine")
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("n" * 100, "n" * 60), ("\udcff\udcfe", "\ufffd\ufffd"), ("a\x1b[2Jb", "a\ufffd[2Jb")],
+)
+def test_a_scenario_is_called_by_what_can_be_shown_of_its_files_name(
+    file: str, name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"{file}.toml"
+    path.write_text(HEAD, encoding="utf-8")
+    assert load(str(path)).name == name
+
+
 def wrong(text: str) -> str:
     with pytest.raises(ScenarioError) as caught:
         parse(HEAD + text, "mine", "a/mine.toml")
@@ -116,7 +142,6 @@ def wrong(text: str) -> str:
     [
         "nonsense",
         "x = [",
-        "seed = " + "9" * 5000,
         "a = " + "[" * 100_000,
         "x = 1\nx = 2",
         '"\\ud800" = 1',
