@@ -27,7 +27,7 @@ from app.sim.timings import Pace, Timings
 from app.sim.world import NotFoundError, World, WorldError
 
 MOST = 5000
-"""Containers on the node beyond which no further one is made over gRPC."""
+"""Containers and sandboxes on the node beyond which no further one is made over gRPC."""
 
 PULL = (300 * MS, 3 * SECOND)
 """How long the pull of an image takes."""
@@ -129,6 +129,7 @@ class Changes:
         config = request.config
         if not config.metadata.name or not config.metadata.uid:
             raise InvalidError("a sandbox needs metadata with a name and a uid")
+        self._check_room()
         network = config.linux.security_context.namespace_options.network
         await self._pause(self._pace.of(self._timings.run_sandbox))
         sandbox = self._world.run_sandbox(
@@ -145,6 +146,12 @@ class Changes:
         )
         return await self._told(pb.RunPodSandboxResponse(pod_sandbox_id=sandbox.id))
 
+    def _check_room(self) -> None:
+        if self._world.size >= MOST:
+            raise WorldError(
+                f"the simulated node holds {MOST} containers and sandboxes and takes no more"
+            )
+
     async def create_container(
         self, request: pb.CreateContainerRequest
     ) -> pb.CreateContainerResponse:
@@ -152,8 +159,7 @@ class Changes:
         config = request.config
         if not config.metadata.name:
             raise InvalidError("a container needs metadata with a name")
-        if self._world.count >= MOST:
-            raise WorldError(f"the simulated node holds {MOST} containers and takes no more")
+        self._check_room()
         runs = program(
             (*config.command, *config.args), config.linux.resources.memory_limit_in_bytes
         )

@@ -90,6 +90,11 @@ class Inventory:
         """How many containers there are; not a runtime's call."""
         return len(self._containers)
 
+    @property
+    def size(self) -> int:
+        """How many containers and sandboxes there are; not a runtime's call."""
+        return len(self._containers) + len(self._sandboxes)
+
     def everything(self) -> tuple[Container, ...]:
         """All containers, oldest first; not a runtime's call."""
         return tuple(self._containers.values())

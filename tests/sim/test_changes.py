@@ -13,7 +13,7 @@ from app.sim.changes import MOST, PULL, Changes, InvalidError, UnknownCallError
 from app.sim.events import EventHub
 from app.sim.flavour import MS, SECOND, RuntimeRules
 from app.sim.flavours import CONTAINERD_2, CRI_O, FLAVOURS, rules_of
-from app.sim.objects import RuntimeEvent
+from app.sim.objects import RuntimeEvent, SandboxConfig
 from app.sim.pb import cri_changes_pb2 as pb
 from app.sim.processes import Processes
 from app.sim.timings import Timings
@@ -202,9 +202,18 @@ async def test_what_the_runtime_refuses() -> None:
 async def test_a_node_that_is_full_takes_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Bench()
     box = await bench.sandbox()
-    monkeypatch.setattr(World, "count", MOST)
-    with pytest.raises(WorldError, match=f"holds {MOST} containers"):
+    monkeypatch.setattr(World, "size", MOST)
+    with pytest.raises(WorldError, match=f"holds {MOST} containers and sandboxes"):
         await bench.container(box, "true")
+    with pytest.raises(WorldError, match=f"holds {MOST} containers and sandboxes"):
+        await bench.sandbox("another")
+
+
+def test_sandboxes_are_counted_too() -> None:
+    world = World(1, lambda _told: None)
+    assert world.size == 0
+    world.run_sandbox(SandboxConfig(name="a", uid="u", namespace="n"), 0)
+    assert (world.size, world.count) == (1, 0)
 
 
 async def test_a_program_that_is_not_there_fails_at_the_start_and_leaves_an_exit() -> None:
