@@ -10,7 +10,7 @@ import { foundHow } from "./words.js";
 
 /** In the order of the legend: said, asked, found, not known. @type {Kind[]} */
 export const KINDS = [
-  { id: "stop", glyph: "stop", name: "stop events", short: "stops", line: "The runtime said that a container, or a pod's sandbox, stopped." },
+  { id: "stop", glyph: "stop", name: "stop events", short: "stops", line: "The runtime said that a container stopped. Pods' sandboxes are counted as well." },
   { id: "ignored", glyph: "ignored", name: "ignored", line: "An event that could not be used, or that the pod cache refused." },
   { id: "other", glyph: "other", name: "other events", line: "Created, started, deleted: asks for nothing." },
   { id: "wait", glyph: "wait", name: "waiting", line: "A relist was asked for and is in the queue." },
