@@ -90,7 +90,8 @@ def in_seconds(ns: int) -> str:
 def parse(pairs: Pairs, lookup: Lookup, runtimes: Iterable[str] = ()) -> RunSpec:
     """The spec that a link's parameters hold; what is left out is as the scenario has it.
 
-    Parameters of other names are for others and left alone.
+    Parameters of other names are for others and left alone. An empty ``profile`` or ``runtime``, as
+    forms send it, is one that was left out.
 
     Args:
         pairs: names and values, in the order of the link.
@@ -126,8 +127,8 @@ def parse(pairs: Pairs, lookup: Lookup, runtimes: Iterable[str] = ()) -> RunSpec
     return RunSpec(
         scenario=scenario.name,
         seed=_seed(given["seed"]) if "seed" in given else scenario.seed,
-        profile=_one_of("profile", given.get("profile", next(iter(PROFILES))), PROFILES),
-        runtime=_one_of("runtime", given.get("runtime", ""), ("", *runtimes)),
+        profile=_one_of("profile", given.get("profile", ""), PROFILES) or next(iter(PROFILES)),
+        runtime=_one_of("runtime", given.get("runtime", ""), runtimes),
         duration_ns=duration,
         presses=tuple(sorted(presses, key=lambda press: press.t)),
     )
@@ -170,7 +171,8 @@ def _time(what: str, text: str) -> int:
 
 
 def _one_of(what: str, text: str, known: Iterable[str]) -> str:
-    names = [name for name in known if name]
+    """``text``, if it is known or empty."""
+    names = list(known)
     if text and text not in names:
         there = f"choose one of {', '.join(names)}" if names else "leave it out"
         raise StageError(f"`{what}`: there is no {_cut(text)}; {there}.")

@@ -59,6 +59,10 @@ def test_presses_are_in_order_of_time_so_that_equal_runs_have_equal_links() -> N
     assert late_first == read("scenario=storm&press=3s!break-stream&press=9s!heal")
 
 
+def test_an_empty_choice_is_one_that_was_left_out() -> None:
+    assert read("scenario=storm&profile=&runtime=") == read("scenario=storm")
+
+
 def test_what_else_stands_in_the_link_is_left_alone() -> None:
     assert read("t=3&scenario=storm&sel=7&filter=x") == read("scenario=storm")
 

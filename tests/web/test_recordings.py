@@ -15,7 +15,7 @@ from fastapi import FastAPI
 from app.hub.filmwire import FilmTold, Markers, Piece, RecordingList
 from app.replaying.library import Library
 from app.resources import templates_dir
-from app.web import faults, recordings
+from app.web import body, faults, recordings
 from app.web.access import access
 from app.web.guard import Guard
 from app.web.pages import PageData, Pages
@@ -43,7 +43,7 @@ class Bench:
         ]
         for part in parts:
             app.include_router(part.router)
-        app.add_exception_handler(faults.Refused, faults.refused)
+        app.add_exception_handler(body.Refused, faults.refused)
         changes = tuple(path for part in parts for path in part.changes)
         guard = Guard(app, access("127.0.0.1", 8000, token=token), None, changes)
         self.client = httpx.AsyncClient(

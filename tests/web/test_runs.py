@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import httpx
@@ -17,8 +17,9 @@ from app.errors import StageError
 from app.hub.runwire import RunRecords
 from app.resources import templates_dir
 from app.sim.library import names
+from app.stage.classroom import Classroom
 from app.stage.stage import Stage
-from app.web import runs
+from app.web import compare, lessons, runs
 from app.web.pages import PageData, Pages, StageLink
 from tests.build import engine_state, session_state
 from tests.web.scripts import brought_in, ids_of, missing
@@ -43,6 +44,26 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
     async with site.client() as made:
         yield made
     stage.close()
+
+
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    made = Stage()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+async def school(stage: Stage) -> AsyncIterator[httpx.AsyncClient]:
+    """With everything that a stage serves."""
+    rendered = pages(StageLink("scenario=demo&seed=7&profile=kep&duration=600s"))
+    room = Classroom(lambda: "secret", lambda: 0.0)
+    parts = (
+        *(runs.api(stage), runs.pages(stage, rendered), compare.api(stage.comparisons)),
+        *(compare.pages(stage, rendered), lessons.part(stage.lessons, room, rendered)),
+    )
+    async with standing(pages=rendered, parts=parts).client() as made:
+        yield made
 
 
 @pytest.fixture
@@ -252,3 +273,36 @@ async def test_who_stays_gets_what_came_of_it() -> None:
     assert await runs.while_there(Asking().request, work()) == "done"
     with pytest.raises(StageError, match="No"):
         await runs.while_there(Asking().request, refuse())
+
+
+SPEC = {"scenario": "storm", "duration": "10s"}
+EMPTY = {
+    "/run": ("scenario", "seed", "profile", "runtime", "duration", "press"),
+    "/api/v1/run/records": ("scenario", "seed", "profile", "runtime", "duration", "press"),
+    "/api/v1/run/progress": ("scenario", "seed", "profile", "runtime", "duration", "press"),
+    "/api/v1/run/state": ("profile", "seq"),
+    "/compare": ("scenario", "profile", "run", "against", "plain", "seed", "press"),
+    "/api/v1/compare": ("scenario", "profile", "run", "against"),
+    "/api/v1/records": ("since", "limit", "pod", "kind"),
+    "/lessons/hint-lost": (
+        *("step", "choice", "at", "show", "class", "profile", "press", "name", "ended", "t"),
+        "target",
+    ),
+    "/lessons/hint-lost/law": ("step", "t", "profile", "press"),
+    "/class/none/tally": ("step",),
+    "/class/none/now": ("seen",),
+}
+
+
+@pytest.mark.parametrize("accept", ["text/html", "application/json"])
+@pytest.mark.parametrize(
+    ("path", "name"), [(path, name) for path, names_ in EMPTY.items() for name in names_]
+)
+async def test_what_is_given_but_empty_is_no_mistake(
+    school: httpx.AsyncClient, path: str, name: str, accept: str
+) -> None:
+    query = {**SPEC, name: ""} if path.startswith(("/run", "/api/v1/run")) else {name: ""}
+    answer = await school.get(path, params=query, headers={"Accept": accept})
+    assert answer.status_code < 500
+    if name == "profile" and path.startswith(("/run", "/api/v1/run")):
+        assert answer.status_code == 200
