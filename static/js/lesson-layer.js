@@ -90,7 +90,9 @@ export class LessonLayer {
     /** @type {Map<string, Point[]>} */
     const lines = new Map();
     for (const point of this.points) {
-      const key = `${point.uid}|${point.tier}`;
+      // In a low lane there is room for one line of words only.
+      const low = (this.#lane(point.uid)?.height ?? WORDY) < WORDY;
+      const key = `${point.uid}|${low ? "" : point.tier}`;
       lines.set(key, [...(lines.get(key) ?? []), point]);
     }
     return [...lines.values()].flatMap((points) => {
@@ -99,7 +101,7 @@ export class LessonLayer {
       if (uid && !lane) return [];
       const { ruler, global } = this.page.timeline.heads;
       // What is about no pod hangs from the row of relists, below all heads, so that it covers none.
-      const from = lane ? lane.top + lane.tiers[tier || "found"] : ruler + global - 3;
+      const from = lane ? lane.top + lane.tiers[lane.height < WORDY ? "asked" : tier || "found"] : ruler + global - 3;
       const below = lane ? from + (lane.height >= WORDY ? 14 : -9) : this.page.timeline.top + 3;
       const top = lane ? Math.min(below, lane.top + lane.height - 20) : below;
       return place(points.map(({ t, call }) => ({ t, text: call })), axis).filter((one) => !one.off).flatMap((one) => {
