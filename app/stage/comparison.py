@@ -6,7 +6,8 @@ forks are compared), or ``scenario``, ``seed``, ``duration``, ``runtime`` and ``
 reference's profile, or its number from 1.
 """
 
-import asyncio
+import gzip
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 from urllib.parse import parse_qsl
@@ -14,15 +15,23 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from app.errors import StageError
+from app.hub.encode import encode
 from app.hub.runwire import RunProgress
 from app.stage.compare import FEWEST, MOST, reference
 from app.stage.comparereport import CompareReport, report
+from app.stage.once import Once
 from app.stage.runnames import premise
 from app.stage.runs import Runs
 from app.stage.spec import RunSpec
 
 MOST_QUERY = 8192
 """Characters of one run's query."""
+
+MOST_READY = 8
+"""Packed comparisons that are kept at hand."""
+
+LEVEL = 4
+"""How hard gzip tries."""
 
 
 def how_many(number: int, what: str) -> str:
@@ -58,6 +67,7 @@ class Comparisons:
     Args:
         runs: plays runs and keeps them.
         spec_of: reads a run's spec from a link's parameters; raises ``StageError``.
+        once: makes them.
     """
 
     answers: ClassVar[dict[tuple[str, str], type[msgspec.Struct]]] = {
@@ -66,7 +76,14 @@ class Comparisons:
     }
     """What is answered where, for OpenAPI."""
 
-    def __init__(self, runs: Runs, spec_of: Callable[[Iterable[tuple[str, str]]], RunSpec]) -> None:
+    def __init__(
+        self,
+        runs: Runs,
+        spec_of: Callable[[Iterable[tuple[str, str]]], RunSpec],
+        once: Once | None = None,
+    ) -> None:
+        self._once = Once() if once is None else once
+        self._packed: OrderedDict[Asked, bytes] = OrderedDict()
         self._runs = runs
         self._spec_of = spec_of
 
@@ -99,7 +116,26 @@ class Comparisons:
             StageError: a run cannot be played; a sentence for people.
         """
         runs = [await self._runs.get(spec) for spec in asked.specs]
-        return await asyncio.to_thread(report, runs, asked.against)
+        return await self._once.get(("report", asked), lambda: report(runs, asked.against))
+
+    async def packed(self, asked: Asked) -> bytes:
+        """The comparison as gzipped JSON of ``CompareReport``, made once and kept for a while.
+
+        Raises:
+            StageError: a run cannot be played; a sentence for people.
+        """
+        packed = self._packed.get(asked)
+        if packed is None:
+            runs = [await self._runs.get(spec) for spec in asked.specs]
+            packed = await self._once.get(
+                ("packed", asked),
+                lambda: gzip.compress(encode(report(runs, asked.against)), LEVEL, mtime=0),
+            )
+            self._packed[asked] = packed
+        self._packed.move_to_end(asked)
+        while len(self._packed) > MOST_READY:
+            self._packed.popitem(last=False)
+        return packed
 
     def progress(self, asked: Asked) -> RunsProgress:
         """How far the runs are, without asking for them."""

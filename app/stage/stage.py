@@ -4,7 +4,6 @@ It speaks in links' parameters and in messages; which scenarios and runtimes the
 played and kept, is behind it.
 """
 
-import asyncio
 import gzip
 import hashlib
 from collections import OrderedDict
@@ -25,6 +24,7 @@ from app.sim.scenario import Scenario, claim
 from app.sim.shelves import FILES, in_order, shelf_of
 from app.stage.comparison import Comparisons
 from app.stage.lessondesk import LessonDesk
+from app.stage.once import Once
 from app.stage.run import Run
 from app.stage.runs import Runs
 from app.stage.spec import Pairs, RunSpec, parse
@@ -91,7 +91,8 @@ class Stage:
         self._own = {one.name: one for one in own if one.name not in shipped}
         self._loaded: dict[str, Scenario] = {}
         self.runs = Runs(self.scenario_of)
-        self.comparisons = Comparisons(self.runs, self.spec)
+        self._once = Once()
+        self.comparisons = Comparisons(self.runs, self.spec, self._once)
         self.lessons = LessonDesk(self.runs, self.lookup)
         self._ready: OrderedDict[str, _Ready] = OrderedDict()
 
@@ -161,7 +162,9 @@ class Stage:
             StageError: it cannot be played.
         """
         ready = await self._get(pairs)
-        return await asyncio.to_thread(ready.pack)
+        if ready.packed is not None:
+            return ready.packed
+        return await self._once.get(("pack", id(ready)), ready.pack)
 
     async def state(self, pairs: Pairs, seq: int | None) -> SessionState:
         """The header's state as it was after record ``seq`` (None: after the last).
@@ -187,6 +190,7 @@ class Stage:
     def close(self) -> None:
         """Give up what is being played."""
         self.runs.close()
+        self._once.close()
 
     async def _get(self, pairs: Pairs) -> _Ready:
         spec = self.spec(pairs)
@@ -194,7 +198,7 @@ class Stage:
         run = await self.runs.get(spec)
         ready = self._ready.get(key)
         if ready is None or ready.run is not run:
-            ready = await asyncio.to_thread(_Ready, run, session_of(spec))
+            ready = await self._once.get(("ready", id(run)), lambda: _Ready(run, session_of(spec)))
             self._ready[key] = ready
         self._ready.move_to_end(key)
         while len(self._ready) > MOST_READY:

@@ -8,8 +8,6 @@ browser waits, and writes sentence, figures and differences. With them the page 
 for the JSON, and meanwhile how far the runs are.
 """
 
-import asyncio
-import gzip
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 from urllib.parse import urlencode
@@ -22,7 +20,7 @@ from starlette.responses import Response
 
 from app.engine.profiles import PROFILES
 from app.errors import StageBusy, StageError, StageUnknown
-from app.hub.encode import encode
+from app.web.big import Readers
 from app.web.part import Part
 from app.web.refusal import Json, Problem
 from app.web.runs import PRESS, StageLike, StagePages, pairs_of, while_there
@@ -31,8 +29,6 @@ MOST_PROFILES = 3
 """Runs that fit side by side, as ``app.stage.compare`` has it."""
 MOST_PLAIN = 300
 """Differences on the page without scripts."""
-SMALL = 1000
-"""Bytes that are not worth packing."""
 
 FOUND_BY = {
     "evented_pleg": "hint",
@@ -60,6 +56,10 @@ class Comparing(Protocol):
 
     async def report(self, asked: Any) -> msgspec.Struct:
         """The comparison; raises ``StageError``."""
+        ...
+
+    async def packed(self, asked: Any) -> bytes:
+        """The comparison as gzipped JSON; raises ``StageError``."""
         ...
 
     def progress(self, asked: Any) -> msgspec.Struct:
@@ -116,14 +116,16 @@ def api(comparing: Comparing) -> Part:
         prefix="/api/v1", tags=["runs"], default_response_class=Response, responses=_REFUSALS
     )
 
+    readers = Readers()
+
     @routes.get("/compare", summary="Runs side by side", openapi_extra=_EXTRA)
     async def compare(request: Request) -> Response:
         """Plays two or three runs of the same simulated node, if that was not done before, and
         answers with what each made of what truly happened, aligned. A comparison follows from its
         parameters alone."""
         asked = comparing.asked(pairs_of(request))
-        report = await while_there(request, comparing.report(asked))
-        return Response(status_code=204) if report is None else await _packed(report, request)
+        packed = await while_there(request, comparing.packed(asked))
+        return Response(status_code=204) if packed is None else readers.answer(packed, request)
 
     @routes.get("/compare/progress", summary="How far compared runs are", openapi_extra=_EXTRA)
     async def progress(request: Request) -> Response:
@@ -193,13 +195,3 @@ def _status(error: StageError) -> int:
     if isinstance(error, StageBusy):
         return 503
     return 404 if isinstance(error, StageUnknown) else 422
-
-
-async def _packed(message: msgspec.Struct, request: Request) -> Response:
-    """The message as JSON, packed when the browser takes that: a tenth of it goes over the wire."""
-    body = await asyncio.to_thread(encode, message)
-    headers = {"Vary": "Accept-Encoding"}
-    if len(body) > SMALL and "gzip" in request.headers.get("accept-encoding", ""):
-        body = await asyncio.to_thread(gzip.compress, body, 4, mtime=0)
-        headers["Content-Encoding"] = "gzip"
-    return Response(body, media_type="application/json", headers=headers)

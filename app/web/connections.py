@@ -10,6 +10,8 @@ from collections import deque
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from app.web.big import LET_GO
+
 HEAD_BYTES = 64 * 1024
 """What a request's line and headers may amount to, give or take what is read at a time."""
 HEAD_S = 10.0
@@ -62,6 +64,8 @@ class RequestProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """The first byte of a request."""
         super().on_message_begin()
+        # For answers to somebody who hardly reads them.
+        self.scope["state"][LET_GO] = self.transport.abort
         if not self._asking:
             self._asking = True
             self._patience = self.loop.call_later(HEAD_S, self.transport.abort)

@@ -6,7 +6,6 @@ that can be changed: a note at a time, saved beside the recording.
 """
 
 import asyncio
-import gzip
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, cast
 from urllib.parse import urlencode
@@ -19,6 +18,7 @@ from starlette.responses import RedirectResponse, Response
 from app.engine.profiles import PROFILES
 from app.errors import RecordingError, RecordingUnknown
 from app.hub.filmwire import FilmTold, Found, Markers, Piece, RecordingList, Sought, Taken
+from app.web.big import Readers
 from app.web.body import Refused
 from app.web.faults import Allowance, fields
 from app.web.part import Part
@@ -159,6 +159,8 @@ def api(library: LibraryLike) -> Part:
         except RecordingError as error:
             return _refusal(error)
 
+    readers = Readers()
+
     @routes.get("/recording/piece", summary="Some records of it")
     async def piece(
         request: Request,
@@ -171,12 +173,7 @@ def api(library: LibraryLike) -> Part:
             packed = await library.piece(_names(file), node, number)
         except RecordingError as error:
             return _refusal(error)
-        headers = {"Vary": "Accept-Encoding"}
-        if "gzip" in request.headers.get("accept-encoding", ""):
-            headers["Content-Encoding"] = "gzip"
-        else:
-            packed = gzip.decompress(packed)
-        return Response(packed, media_type="application/json", headers=headers)
+        return readers.answer(packed, request)
 
     @routes.get("/recording/find", summary="The next record of a kind")
     async def find(

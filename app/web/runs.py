@@ -5,7 +5,6 @@ node's CPU with simulations; there these addresses say how to get one.
 """
 
 import asyncio
-import gzip
 import itertools
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, Protocol, TypeVar
@@ -19,6 +18,7 @@ from app.engine.profiles import PROFILES
 from app.errors import PlegscopeError
 from app.hub.runwire import Played, RunProgress, RunRecords
 from app.hub.wire import SessionState
+from app.web.big import Readers
 from app.web.desk import ButtonLike
 from app.web.part import Part
 from app.web.refusal import Json, Problem
@@ -224,6 +224,8 @@ def api(stage: StageLike) -> Part:
         prefix="/api/v1/run", tags=["runs"], responses=_REFUSALS, default_response_class=Response
     )
 
+    readers = Readers()
+
     @routes.get("/records", summary="A whole run", openapi_extra=_EXTRA)
     async def records(request: Request) -> Response:
         """Plays a scenario in virtual time, if that was not done before, and answers with all its
@@ -232,12 +234,7 @@ def api(stage: StageLike) -> Part:
         packed = await while_there(request, stage.records(pairs_of(request)))
         if packed is None:
             return Response(status_code=204)
-        headers = {"Vary": "Accept-Encoding"}
-        if "gzip" in request.headers.get("accept-encoding", ""):
-            headers["Content-Encoding"] = "gzip"
-        else:
-            packed = await asyncio.to_thread(gzip.decompress, packed)
-        return Response(packed, media_type="application/json", headers=headers)
+        return readers.answer(packed, request)
 
     @routes.get("/state", summary="A moment of a run", openapi_extra=_EXTRA)
     async def state(

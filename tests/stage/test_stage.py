@@ -119,6 +119,15 @@ def test_what_is_not_there_is_said(stage: Stage) -> None:
         stage.told([*QUERY, ("press", "x")])
 
 
+async def test_many_who_ask_for_a_run_share_what_is_made_of_it(stage: Stage) -> None:
+    packed = await asyncio.gather(*(stage.records(QUERY) for _ in range(20)))
+    assert len(set(map(id, packed))) == 1
+    asked = stage.comparisons.asked([*QUERY, ("profile", "kep"), ("profile", "generic")])
+    compared = await asyncio.gather(*(stage.comparisons.packed(asked) for _ in range(20)))
+    assert len(set(map(id, compared))) == 1
+    assert await stage.comparisons.packed(asked) is compared[0]
+
+
 async def test_several_questions_of_one_run_are_answered_together(stage: Stage) -> None:
     states = await asyncio.gather(*(stage.state(QUERY, seq) for seq in (1, 5, 9)))
     assert [state.last_seq for state in states] == [1, 5, 9]
