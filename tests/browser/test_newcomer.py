@@ -83,7 +83,7 @@ def test_a_window_of_a_quarter_scrolls_to_the_lanes(page: Page, server: Command)
 # ----------------------------------------------------------------------------------- navigation
 
 
-@pytest.mark.parametrize("path", ["", RUN, "scenarios", "lessons/hint"])
+@pytest.mark.parametrize("path", ["", RUN, "scenarios", "lessons/hint-lost"])
 def test_the_same_pages_are_in_the_navigation_everywhere(
     page: Page, server: Command, path: str
 ) -> None:
