@@ -16,6 +16,10 @@ HEAD_BYTES = 64 * 1024
 """What a request's line and headers may amount to, give or take what is read at a time."""
 HEAD_S = 10.0
 """How long a request's line and headers may take, in seconds; also until the first byte comes."""
+READ_S = 30.0
+READ_PACE = 16 * 1024
+"""Whoever is sent something takes it within ``READ_S`` seconds, and one more for each so many bytes
+that wait for him."""
 CONNECTIONS = 512
 """Requests and viewers at a time. One more takes the place of whoever has waited longest without
 asking for anything, or else without sending all of what he asks; if nobody has, it is answered with
@@ -40,12 +44,14 @@ class RequestProtocol(HttpToolsProtocol):
         self._cycles: deque[RequestResponseCycle] = deque()
         self._waits_since = self.loop.time()
         self._patience = self.loop.call_later(HEAD_S, transport.abort)
+        self._reading: asyncio.TimerHandle | None = None
         if len(self.connections) >= CONNECTIONS:
             self._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is over, and so is every request that came by it."""
         self._patience.cancel()
+        self._has_read()
         self.pipeline.clear()
         for cycle in self._cycles:
             cycle.disconnected = True
@@ -95,6 +101,23 @@ class RequestProtocol(HttpToolsProtocol):
         self._answering = bool(self.pipeline)
         self._waits_since = self.loop.time()
         super().on_response_complete()
+
+    def pause_writing(self) -> None:
+        """More waits for the reader than he takes at the moment."""
+        super().pause_writing()
+        self._has_read()
+        patience = READ_S + self.transport.get_write_buffer_size() / READ_PACE
+        self._reading = self.loop.call_later(patience, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """He has taken most of it."""
+        self._has_read()
+        super().resume_writing()
+
+    def _has_read(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
 
     def _make_room(self) -> None:
         others = (

@@ -214,3 +214,32 @@ async def test_those_who_hold_back_a_body_lock_nobody_out(monkeypatch: pytest.Mo
         assert (await answer(held[-1])).startswith(b"HTTP/1.1 200 ")
         assert await everything(held[0][0]) == b""
         server.should_exit = True
+
+
+async def test_who_is_sent_something_and_does_not_read_is_let_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connections, "READ_S", 0.05)
+    monkeypatch.setattr(connections, "READ_PACE", 1e9)
+    left = asyncio.Event()
+
+    async def app(_scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"0" * 2**25, "more_body": True})
+        assert (await receive())["type"] == "http.disconnect"
+        left.set()
+
+    listener = listen("127.0.0.1", 0)
+    config = uvicorn.Config(
+        app, http=RequestProtocol, lifespan="off", log_level="critical", log_config=None
+    )
+    server = uvicorn.Server(config)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(server._serve([listener]))
+        _, writer = await asyncio.open_connection(*listener.getsockname())
+        writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        async with asyncio.timeout(PATIENCE_S):
+            await left.wait()
+        writer.close()
+        server.should_exit = True
