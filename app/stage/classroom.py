@@ -21,6 +21,8 @@ MOST_OVER = 64
 """Classes that ended, whose students are still told so."""
 IDLE_S = 3 * 3600.0
 """A class that nobody has touched for so long is over."""
+QUIET_S = 600.0
+"""A class without any answer, whose teacher has done nothing for so long, gives way to another."""
 LONGEST_S = 12 * 3600.0
 """No class lasts longer."""
 BINS = 24
@@ -30,9 +32,7 @@ TOO_MANY = (
     f"{MOST_CLASSES} classes are held here at the moment, and there is no room for one more. End "
     "one of them, or start plegscope again."
 )
-FULL = (
-    f"{MOST_STUDENTS} browsers take part in this class, and no more can. Watch without answering."
-)
+FULL = f"{MOST_STUDENTS} browsers answer in this class, and no more can. Watch without answering."
 OVER = "This class is over, or there never was one. Ask whoever teaches it for the link of today."
 
 
@@ -46,7 +46,8 @@ class Reply(msgspec.Struct, frozen=True):
 class Tally(msgspec.Struct, frozen=True):
     """How a class answered a question. ``choices``: how many chose each; ``bins``: how many chose a
     moment in each of ``BINS`` equal parts from ``earliest`` to ``latest``; ``present``: browsers
-    that have opened this step's question."""
+    that have answered in this class, at any step. Who only watches is not counted: whoever has the
+    link could open it as often as he likes, and a class must not fill up by that."""
 
     present: int
     answered: int
@@ -74,9 +75,15 @@ class Class:
         self.version = 0
         self.begun = now
         self.touched = now
-        self._present: dict[int, set[str]] = {}
+        self.held = False
+        """Its teacher has opened it."""
         self._replies: dict[int, dict[str, Reply]] = {}
         self._students: set[str] = set()
+
+    def gives_way(self, now: float) -> bool:
+        """Whether another class may take its place: nobody has answered, and its teacher has not
+        come, or not for ``QUIET_S``."""
+        return not self._students and (not self.held or now - self.touched > QUIET_S)
 
     def is_over(self, now: float) -> bool:
         """Whether its time is over."""
@@ -85,19 +92,10 @@ class Class:
     def go_to(self, step: int, *, shown: bool, now: float) -> None:
         """The teacher is at this step; ``shown``: with its answer on the screen."""
         self.touched = now
+        self.held = True
         if (step, shown) != (self.step, self.shown):
             self.step, self.shown = step, shown
             self.version += 1
-
-    def see(self, student: str, now: float) -> None:
-        """A browser has the question before it.
-
-        Raises:
-            StageError: the class is full.
-        """
-        self._admit(student)
-        self.touched = now
-        self._present.setdefault(self.step, set()).add(student)
 
     def answer(self, student: str, step: int, reply: Reply, now: float) -> None:
         """Take an answer; the first one counts.
@@ -105,13 +103,12 @@ class Class:
         Raises:
             StageError: the class is full or has gone on, or the answer is on the screen.
         """
-        self._admit(student)
         if step != self.step:
             raise StageError("The class has gone on. Load this page again.")
         if self.shown:
             raise StageError("The answer is on the screen already. Wait for the next question.")
+        self._admit(student)
         self.touched = now
-        self._present.setdefault(step, set()).add(student)
         self._replies.setdefault(step, {}).setdefault(student, reply)
 
     def reply(self, student: str, step: int | None = None) -> Reply | None:
@@ -128,7 +125,7 @@ class Class:
                 place = (reply.at - earliest) * BINS // width
                 bins[max(0, min(BINS - 1, place))] += 1
         return Tally(
-            present=len(self._present.get(step, ())),
+            present=len(self._students),
             answered=len(replies),
             choices=dict(Counter(one.choice for one in replies.values() if one.choice)),
             bins=tuple(bins),
@@ -174,7 +171,7 @@ class Classroom:
         """
         self._forget()
         if len(self._by_code) >= MOST_CLASSES:
-            raise StageBusy(TOO_MANY)
+            self._make_room()
         made = Class(lesson, self._secret(), self._secret(), self._clock())
         self._by_code[made.code] = made
         self._by_key[made.key] = made
@@ -237,6 +234,13 @@ class Classroom:
         now = self._clock()
         for held in [one for one in self._by_code.values() if one.is_over(now)]:
             self._remove(held)
+
+    def _make_room(self) -> None:
+        now = self._clock()
+        idle = [one for one in self._by_code.values() if one.gives_way(now)]
+        if not idle:
+            raise StageBusy(TOO_MANY)
+        self._remove(min(idle, key=lambda one: (one.held, one.touched)))
 
     def _remove(self, held: Class) -> None:
         self._by_code.pop(held.code, None)

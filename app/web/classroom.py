@@ -51,10 +51,6 @@ class ClassLike(Protocol):
         """The teacher is at this step."""
         ...
 
-    def see(self, student: str, now: float) -> None:
-        """A browser has the question before it."""
-        ...
-
     def reply(self, student: str, step: int | None = None) -> Any:
         """What this browser answered, or None."""
         ...
@@ -201,8 +197,6 @@ class _Pages:
         view = await while_there(request, work)
         if view is None:
             return Response(status_code=204)
-        if view.ask is not None:
-            taken.see(student, self._room.now)
         page = self._rendered.page(
             template,
             partial=False,

@@ -15,6 +15,7 @@ from app.stage.classroom import (
     MOST_CLASSES,
     MOST_OVER,
     MOST_STUDENTS,
+    QUIET_S,
     Classroom,
     Reply,
 )
@@ -139,19 +140,20 @@ def test_what_a_students_page_shows_has_a_version(room: Classroom) -> None:
 def test_a_class_takes_so_many_browsers_and_no_more(room: Classroom) -> None:
     made = room.open("hint-lost")
     for number in range(MOST_STUDENTS):
-        made.see(f"s{number}", room.now)
+        room.take(made.code, f"s{number}", 1, "poll", None)
     with pytest.raises(StageBusy, match=str(MOST_STUDENTS)):
-        made.see("one more", room.now)
-    with pytest.raises(StageBusy):
         room.take(made.code, "one more", 1, "poll", None)
-    made.see("s0", room.now)
+    made.go_to(2, shown=False, now=room.now)
+    room.take(made.code, "s0", 2, "poll", None)
+    assert made.tally(2, 0, 1).answered == 1
     assert made.tally(1, 0, 1).present == MOST_STUDENTS
 
 
 def test_so_many_classes_and_no_more_until_one_is_over(room: Classroom, clock: Clock) -> None:
     first = room.open("hint-lost")
+    first.go_to(1, shown=False, now=room.now)
     for _ in range(MOST_CLASSES - 1):
-        room.open("relist-loop")
+        room.open("relist-loop").go_to(1, shown=False, now=room.now)
     with pytest.raises(StageBusy, match=str(MOST_CLASSES)):
         room.open("relist-loop")
     room.end(first.key)
@@ -164,6 +166,28 @@ def test_so_many_classes_and_no_more_until_one_is_over(room: Classroom, clock: C
         room.with_key(second.key)
 
 
+def test_the_idlest_class_without_an_answer_gives_way(room: Classroom, clock: Clock) -> None:
+    held = [room.open("hint-lost") for _ in range(MOST_CLASSES - 1)]
+    for number, one in enumerate(held):
+        clock.now += 1
+        one.go_to(1, shown=False, now=room.now)
+        if number == 0:
+            room.take(one.code, "ann", 1, "poll", None)
+    link = room.open("hint-lost")
+    # That which nobody has opened goes first.
+    room.open("hint-lost").go_to(1, shown=False, now=room.now)
+    with pytest.raises(StageUnknown):
+        room.with_code(link.code)
+    with pytest.raises(StageBusy):
+        room.open("hint-lost")
+    clock.now += QUIET_S + 1
+    room.open("hint-lost")
+    with pytest.raises(StageUnknown):
+        room.with_code(held[1].code)
+    assert room.with_code(held[0].code) is held[0]
+    assert room.with_code(held[2].code) is held[2]
+
+
 def test_a_class_ends_when_nobody_touches_it_and_in_any_case_some_day(
     room: Classroom, clock: Clock
 ) -> None:
@@ -171,7 +195,7 @@ def test_a_class_ends_when_nobody_touches_it_and_in_any_case_some_day(
     while clock.now < 1000 + LONGEST_S:
         clock.now += IDLE_S - 1
         if clock.now - made.begun <= LONGEST_S:
-            made.see("ann", room.now)
+            made.go_to(1, shown=False, now=room.now)
     with pytest.raises(StageUnknown):
         room.with_code(made.code)
 

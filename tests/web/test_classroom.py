@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from app.stage.classroom import MOST_CLASSES
+from app.stage.classroom import MOST_CLASSES, MOST_STUDENTS
 from app.stage.stage import Stage
 from app.web import classroom
 from app.web.body import MOST_BYTES
@@ -58,9 +58,9 @@ async def begin(teacher: httpx.AsyncClient, step: int = 4) -> tuple[str, str]:
 
 
 def answered(text: str) -> tuple[int, int]:
-    found = re.search(r"<b>(\d+)</b> of (\d+) answered", text)
+    found = re.search(r"<b>(\d+)</b>(?: of (\d+))? answered", text)
     assert found is not None
-    return int(found[1]), int(found[2])
+    return int(found[1]), int(found[2] or found[1])
 
 
 async def test_a_class_from_the_question_to_the_answer(
@@ -70,7 +70,7 @@ async def test_a_class_from_the_question_to_the_answer(
     asked = await student.get(f"/class/{code}", headers=HTML)
     assert asked.status_code == 200
     assert "When will PLEG notice?" in asked.text
-    assert answered((await teacher.get(f"/class/{key}/tally?step=4")).text) == (0, 1)
+    assert answered((await teacher.get(f"/class/{key}/tally?step=4")).text) == (0, 0)
     slider = re.search(r'name="at" min="(\d+)" max="(\d+)"', asked.text)
     assert slider is not None
     sent = await student.post(
@@ -213,6 +213,7 @@ async def test_there_are_so_many_classes_and_a_class_can_be_ended(
     teacher: httpx.AsyncClient, student: httpx.AsyncClient
 ) -> None:
     keys = [await begin(teacher) for _ in range(MOST_CLASSES)]
+    # Each is held: its teacher has opened it just now.
     full = await teacher.get("/lessons/hint-lost?class=new")
     assert full.status_code == 503
     assert full.json()["error"].endswith(".")
@@ -223,6 +224,36 @@ async def test_there_are_so_many_classes_and_a_class_can_be_ended(
     after = await teacher.get(ended.headers["location"], headers=HTML)
     assert "The class is over." in after.text
     await begin(teacher)
+
+
+async def test_links_that_nobody_holds_a_class_with_take_no_room(
+    teacher: httpx.AsyncClient,
+) -> None:
+    held = await begin(teacher)
+    for _ in range(2 * MOST_CLASSES):
+        answer = await teacher.get("/lessons/hint-lost?step=4&class=new", headers=HTML)
+        assert answer.status_code == 303
+    await begin(teacher)
+    assert (await teacher.get(f"/class/{held[1]}/tally?step=4")).status_code == 200
+
+
+async def test_to_look_fills_no_class(
+    school: Site, teacher: httpx.AsyncClient, student: httpx.AsyncClient
+) -> None:
+    code, key = await begin(teacher)
+    for number in range(MOST_STUDENTS + 5):
+        known = {"Cookie": f"plegscope_student={number:020d}"}
+        sent = await student.post(
+            f"/class/{code}", content="step=4&choice=poll", headers={**FORM, **known}
+        )
+        assert sent.status_code == (303 if number < MOST_STUDENTS else 503)
+    async with school.client(headers={}) as late:
+        for _ in range(2):
+            page = await late.get(f"/class/{code}", headers=HTML)
+            assert page.status_code == 200, "to watch is always possible"
+            late.cookies.clear()
+    tally = (await teacher.get(f"/class/{key}/tally?step=4")).text
+    assert answered(tally) == (MOST_STUDENTS, MOST_STUDENTS)
 
 
 async def test_a_class_belongs_to_its_lesson(teacher: httpx.AsyncClient) -> None:
