@@ -43,10 +43,12 @@ class LessonDesk:
     Args:
         runs: plays and keeps runs.
         lookup: the scenario of a name, None when there is none.
+        forks: plays runs in which something was pressed; ``runs`` if left out.
     """
 
-    def __init__(self, runs: Player, lookup: Lookup) -> None:
+    def __init__(self, runs: Player, lookup: Lookup, forks: Player | None = None) -> None:
         self._runs = runs
+        self._forks = runs if forks is None else forks
         self._lookup = lookup
         self._taken: dict[str, LessonInRuns] = {}
         """Lessons in their runs, which are short and always the same: as many as there are."""
@@ -108,7 +110,7 @@ class LessonDesk:
         base = lesson.specs()[lesson.steps[-1].run]
         profile = chosen(profile, base.profile)
         runs = {
-            design: await self._runs.get(spec)
+            design: await (self._forks if presses else self._runs).get(spec)
             for design, spec in forks(base, self._pressed(base, presses)).items()
         }
         return break_view(lesson, taken.view(number), runs, profile, base)
@@ -130,7 +132,8 @@ class LessonDesk:
         elif step.ask is not None:
             # What is asked for may follow from the law.
             raise StageError("The law is not shown while a question is open; answer it first.")
-        return law_view(await self._runs.get(spec), min(t, spec.duration_ns))
+        runs = self._forks if presses else self._runs
+        return law_view(await runs.get(spec), min(t, spec.duration_ns))
 
     def press(self, name: str, at: int, button: str, target: str) -> str:
         """A press as it stands in a link, checked.

@@ -93,7 +93,7 @@ class Stage:
         self.runs = Runs(self.scenario_of)
         self._once = Once()
         self.comparisons = Comparisons(self.runs, self.spec, self._once)
-        self.lessons = LessonDesk(self.runs, self.lookup)
+        self.lessons = LessonDesk(self.runs.lane("lesson"), self.lookup, self.runs.lane("fork"))
         self._ready: OrderedDict[str, _Ready] = OrderedDict()
 
     def spec(self, pairs: Pairs) -> RunSpec:

@@ -12,7 +12,7 @@ from app.sim.library import load
 from app.sim.scenario import Scenario
 from app.stage import runs as runs_module
 from app.stage.run import Cancelled, Run, play
-from app.stage.runs import MOST_WAITING, Runs
+from app.stage.runs import MOST_WAITING, Lane, Runs
 from app.stage.spec import RunSpec, parse
 
 
@@ -200,3 +200,68 @@ async def test_closing_does_not_wait_for_the_end_of_a_play(player: Player) -> No
     told, _ = await asyncio.gather(runs.get(spec()), close(), return_exceptions=True)
     assert isinstance(told, Cancelled)
     assert player.given_up == [spec().seed]
+
+
+@pytest.fixture
+def heavy(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Runs of seeds below 100 take until this is set."""
+    go_on = threading.Event()
+
+    def slow(
+        wanted: RunSpec,
+        scenario: Scenario,
+        progress: Callable[[int], None],
+        cancelled: Callable[[], bool],
+    ) -> Run:
+        while wanted.seed < 100 and not go_on.wait(0.005):
+            if cancelled():
+                raise Cancelled
+        return play(wanted, scenario, progress, cancelled)
+
+    monkeypatch.setattr(runs_module, "play", slow)
+    return go_on
+
+
+@pytest.mark.parametrize("lane", ["lesson", "fork"])
+async def test_links_shut_nobody_out_of_lessons(
+    runs: Runs, heavy: threading.Event, lane: Lane
+) -> None:
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        links = [group.create_task(runs.get(spec(f"seed={n}"))) for n in range(MOST_WAITING)]
+        await asyncio.sleep(0)
+        with pytest.raises(StageBusy):
+            await runs.get(spec("seed=99"))
+        assert (await runs.lane(lane).get(spec("seed=100"))).spec.seed == 100
+        assert not any(one.done() for one in links)
+        heavy.set()
+
+
+async def test_a_lesson_overtakes_the_link_that_waits_for_the_same(
+    runs: Runs, heavy: threading.Event
+) -> None:
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        group.create_task(runs.get(spec("seed=1")))
+        link = group.create_task(runs.get(spec("seed=100")))
+        await asyncio.sleep(0)
+        taken = await runs.lane("lesson").get(spec("seed=100"))
+        assert not link.done()
+        heavy.set()
+    assert link.result().spec == taken.spec
+    assert await runs.get(spec("seed=100")) is taken
+
+
+async def test_so_many_forks_and_always_room_for_a_lesson(
+    runs: Runs, heavy: threading.Event
+) -> None:
+    forks, lessons = runs.lane("fork"), runs.lane("lesson")
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        for n in range(MOST_WAITING):
+            group.create_task(forks.get(spec(f"seed={n}")))
+        await asyncio.sleep(0)
+        with pytest.raises(StageBusy):
+            await forks.get(spec("seed=99"))
+        lesson = group.create_task(lessons.get(spec("seed=100")))
+        await asyncio.sleep(0)
+        assert not lesson.done()
+        heavy.set()
+    assert lesson.result().spec.seed == 100
