@@ -27,6 +27,10 @@ export class Tabs {
         const tab = button.dataset.tab ?? "timeline";
         main.dataset.tab = tab;
         for (const each of buttons) each.setAttribute("aria-pressed", String(each === button));
+        // As a page of its own it scrolls, so a keyboard must get at it; else it is no stop.
+        const glance = document.querySelector(".glance");
+        if (tab === "now") glance?.setAttribute("tabindex", "0");
+        else glance?.removeAttribute("tabindex");
         if (tab === "timeline" || tab === "table") showView(tab);
         // There the list of all marks is part of the page.
         const all = byId("legend-all");

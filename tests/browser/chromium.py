@@ -45,3 +45,22 @@ def keep(page: Page, name: str, *, whole: bool = False) -> Path:
     path = ARTIFACTS / f"{name}.png"
     page.screenshot(path=path, full_page=whole)
     return path
+
+
+def until(page: Page, condition: str, patience_ms: int = 20_000) -> None:
+    """Wait for what is true on the page.
+
+    Playwright's own way to wait for an expression evaluates a text there, which the page's policy
+    forbids as soon as it is not true at once.
+    """
+    page.evaluate(
+        f"""() => new Promise((resolve, reject) => {{
+          const end = performance.now() + {patience_ms};
+          const look = () => {{
+            if ({condition}) resolve();
+            else if (performance.now() > end) reject(new Error(`never: {condition}`));
+            else setTimeout(look, 20);
+          }};
+          look();
+        }})"""
+    )

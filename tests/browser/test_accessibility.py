@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, Playwright, expect
 
 from app.resources import templates_dir
 from app.web.pages import PageData, Pages
-from tests.browser.chromium import chromium, keep, playwright
+from tests.browser.chromium import chromium, keep, playwright, until
 from tests.browser.stage import Stage
 from tests.browser.test_states import STATES, furnished, says
 from tests.commands import Command, demo
@@ -126,9 +126,7 @@ def test_the_page_of_a_missing_token(page: Page, server: Command, scheme: str) -
 def test_the_node_page_and_what_opens_on_it(page: Page, server: Command, scheme: str) -> None:
     page.goto(server.address())
     expect(page.locator("#sentence")).to_contain_text("Healthy", timeout=PATIENT_MS)
-    page.wait_for_function(
-        "plegscope.store.finds.some((f) => f.rec.event && !f.rec.baseline)", timeout=PATIENT_MS
-    )
+    until(page, "plegscope.store.finds.some((f) => f.rec.event && !f.rec.baseline)")
     assert faults(page) == []
     if narrow(page):
         for tab in ("now", "table", "more", "timeline"):

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
 
-from tests.browser.chromium import chromium, keep, playwright
+from tests.browser.chromium import chromium, keep, playwright, until
 from tests.commands import Command, demo
 
 PATIENT_MS = 20_000
@@ -480,10 +480,7 @@ def test_another_profile_is_named_and_shows_its_own_marks(browser: Browser, prof
         page.goto(server.address())
         expect(page.locator("#profile")).to_have_text(f"profile {profile}")
         expect(page.locator("#counts")).to_contain_text(words[profile], timeout=PATIENT_MS)
-        page.wait_for_function(
-            "(mark) => plegscope.timeline.list.lanes.flat().some((item) => item.c === mark)",
-            arg=mark,
-        )
+        until(page, f"plegscope.timeline.list.lanes.flat().some((one) => one.c === '{mark}')")
         keep(page, f"node-profile-{profile}")
         page.locator("#profile").click()
         expect(page.locator("#panel")).to_contain_text("The profile in force")

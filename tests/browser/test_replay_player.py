@@ -16,7 +16,7 @@ from app.engine.records import HealthChanged, Note, Record
 from app.recording.format import SessionInfo
 from app.recording.scribe import Scribe
 from app.recording.segment import Segment
-from tests.browser.chromium import chromium, keep, playwright
+from tests.browser.chromium import chromium, keep, playwright, until
 from tests.browser.test_accessibility import faults
 from tests.browser.test_run import PICTURE, watched
 from tests.commands import Command, command, environment
@@ -86,21 +86,6 @@ def go(page: Page, server: Command, query: str = "", path: str = "") -> None:
 def cursor(page: Page) -> tuple[int, int]:
     t, seq = page.evaluate("[player.t, player.seq]")
     return int(t), int(seq)
-
-
-def until(page: Page, condition: str) -> None:
-    """Wait for what is true on the page."""
-    page.evaluate(
-        f"""() => new Promise((resolve, reject) => {{
-          const end = performance.now() + {PATIENT_MS};
-          const look = () => {{
-            if ({condition}) resolve();
-            else if (performance.now() > end) reject(new Error(`never: {condition}`));
-            else setTimeout(look, 20);
-          }};
-          look();
-        }})"""
-    )
 
 
 def address(page: Page) -> str:

@@ -19,7 +19,7 @@ from app.engine.records import (
 )
 from app.engine.state import HealthState, QueueState, RelistState, StreamView
 from app.hub.wire import Batch, Bye, Lagging
-from tests.browser.chromium import chromium, keep, playwright
+from tests.browser.chromium import chromium, keep, playwright, until
 from tests.browser.stage import MS, UNTIL, S, Stage, hung, runtime
 from tests.commands import Command, demo
 
@@ -196,8 +196,9 @@ def test_what_hangs_is_drawn_up_to_now(page: Page, stage: Stage, server: Command
     stage.facts = STATES["hung"][0]
     page.goto(server.address())
     says(page, "Calls hang, events come")
-    page.wait_for_function(
-        "plegscope.timeline.list.rows.flat().some((i) => i.k === 'progress' && i.c === 'late')"
+    until(
+        page,
+        "plegscope.timeline.list.rows.flat().some((i) => i.k === 'progress' && i.c === 'late')",
     )
 
 
@@ -223,7 +224,7 @@ def test_the_queue_has_a_row_while_it_is_long(page: Page, stage: Stage, server: 
     expect(row).to_be_visible()
     expect(row).to_contain_text("37 of 200")
     expect(page.locator("#counts")).to_contain_text(f"Queue{NBSP}37{NBSP}of{NBSP}200, 2{NBSP}held.")
-    page.wait_for_function("plegscope.timeline.list.rows.flat().some((i) => i.k === 'queue')")
+    until(page, "plegscope.timeline.list.rows.flat().some((i) => i.k === 'queue')")
     lanes = page.locator("#lanes").bounding_box()
     plot = page.locator("#plot").bounding_box()
     assert lanes is not None
