@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect
 
-from tests.browser.chromium import chromium, playwright
+from tests.browser.chromium import chromium, playwright, until
 from tests.browser.stage import UNTIL, S, Stage
 from tests.commands import Command, demo
 
@@ -136,8 +136,8 @@ def test_the_legend_keeps_as_many_names_as_fit(page: Page, server: Command) -> N
     page.locator("#legend").evaluate("(row) => { row.style.maxWidth = '31rem'; }")
     expect(page.locator("#legend")).to_have_class(re.compile("bare"))
     expect(page.locator('#legend [data-kind="stop"] .legend-short')).to_be_visible()
-    row = page.locator("#legend")
-    assert row.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+    # The row is fitted anew with the next look at the counts.
+    until(page, "((one) => one.scrollWidth <= one.clientWidth)(document.querySelector('#legend'))")
     page.locator("#legend").evaluate("(row) => { row.style.maxWidth = ''; }")
     page.set_viewport_size({"width": 1920, "height": 1080})
     expect(page.locator('#legend [data-kind="stop"] .legend-name')).to_be_visible()

@@ -379,9 +379,7 @@ def test_a_run_that_cannot_be_had_says_why(page: Page, server: Command) -> None:
     expect(page.locator("#play-state")).to_have_text("Not played")
 
 
-def test_steps_back_over_ten_minutes_of_a_hundred_and_ten_pods(
-    page: Page, server: Command, record_property: Any
-) -> None:
+def test_steps_back_over_ten_minutes_of_a_hundred_and_ten_pods(page: Page, server: Command) -> None:
     go(page, server, "scenario=hundred-ten&t=599000000000")
     records = int(page.evaluate("player.records.length"))
     assert records > 8000
@@ -396,7 +394,6 @@ def test_steps_back_over_ten_minutes_of_a_hundred_and_ten_pods(
     assert cursor(page)[1] == seq - STEPS
     assert page.evaluate(look) == forward
     middle, most = took[STEPS // 2], took[-1]
-    record_property("step_back_ms", {"median": middle, "longest": most})
     print(f"a step back over {records} records: median {middle:.1f} ms, longest {most:.1f} ms")
 
 
