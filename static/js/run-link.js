@@ -98,7 +98,7 @@ export function pressesOf(run) {
   });
 }
 
-/** What a branch is called: what tells it from the run as it comes. @param {string} run @param {string} current the run it is listed beside @returns {string} */
+/** What a branch is called: what tells it from the run as it comes. @param {string} run @param {string} current the run it is listed beside @param {(name: string) => string} [called] what a press is called @returns {string} */
 export function branchName(run, current, called = (name) => name) {
   const given = new URLSearchParams(run);
   const here = new URLSearchParams(current);
