@@ -10,21 +10,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-import msgspec
-
-from app.engine.records import AnyRecord, Gap, Record
+from app.engine.records import Record
 from app.errors import RecordingError
 from app.recording.format import Loss, SessionInfo
+from app.recording.lines import Lines, gap_of
 from app.recording.reading import Recording, Told, is_mcap
-
-MOST_LINE = 1024 * 1024
-"""Bytes of a line; a longer one is no record of ours."""
 
 MOST_TITLE = 200
 """Characters of a recording's own title."""
-
-SUMMARY = b'{"kind":"summary"'
-"""How ``simulate`` begins its last line, which is no record."""
 
 GIVE = (
     "Give a recording, or a file that `plegscope watch --format jsonl` or `plegscope simulate "
@@ -86,7 +79,7 @@ class RecordingFile:
         with Recording(self.path) as recording:
             for item in recording.items():
                 if isinstance(item, Loss):
-                    yield _gap(item)
+                    yield gap_of(item)
                 elif isinstance(item, Told) and not (item.opening and began):
                     # What a later part begins with is news only if nothing came before.
                     began = began or not item.opening
@@ -117,30 +110,24 @@ class JsonLines:
         Raises:
             RecordingError: it cannot be read, or holds no record.
         """
-        decoder = msgspec.json.Decoder(AnyRecord)
-        unreadable = number = good = 0
+        any_record = False
         try:
             if not stat.S_ISREG(self.path.stat().st_mode):
                 # A pipe or a device may never come to its end, and cannot be read twice.
                 raise OSError(errno.EINVAL, "it is no regular file")
             with self.path.open("rb") as file:
-                while line := file.readline(MOST_LINE):
-                    number += 1
-                    if not line.strip() or line.startswith(SUMMARY):
-                        continue
-                    try:
-                        record = decoder.decode(line)
-                    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                        unreadable += 1
-                        continue
-                    good += 1
+                lines = Lines(file)
+                for record in lines.records():
+                    any_record = True
                     yield record
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise RecordingError(f"{self.path} cannot be read ({reason}). {GIVE}") from error
-        if not good:
+        if not any_record:
             raise RecordingError(f"{self.path} holds no record. {GIVE}")
-        self.missing = [f"{unreadable:,} lines could not be read."] if unreadable else []
+        self.missing = (
+            [f"{lines.unreadable:,} lines could not be read."] if lines.unreadable else []
+        )
 
 
 def open_source(path: Path) -> RecordingFile | JsonLines:
@@ -159,14 +146,3 @@ def _info(path: Path) -> SessionInfo | None:
             if recording.info is not None:
                 break
         return recording.info
-
-
-def _gap(loss: Loss) -> Gap:
-    return Gap(
-        t=loss.t,
-        wall=loss.wall,
-        hop="journal",
-        count=loss.records,
-        from_t=loss.from_t,
-        reason=f"The recorder could not keep them: {loss.reason}.",
-    )

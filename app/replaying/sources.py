@@ -10,21 +10,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-import msgspec
-
-from app.engine.records import AnyRecord, Gap, Record
+from app.engine.records import Record
 from app.errors import RecordingError
 from app.recording.format import Loss, SessionInfo
+from app.recording.lines import Lines, gap_of
 from app.recording.reading import Recording, Told, is_mcap
-
-MOST_LINE = 1024 * 1024
-"""Bytes of a line; a longer one is no record of ours."""
 
 MOST_TOLD = 20
 """Damages of a recording that are told one by one."""
-
-SUMMARY = b'{"kind":"summary"'
-"""How ``simulate`` begins its last line, which is no record."""
 
 SAMPLE = 64 * 1024
 """Bytes of a file's beginning, and of its end, that its digest is made of."""
@@ -90,7 +83,7 @@ class Source:
             for item in recording.items():
                 self.info = recording.info
                 if isinstance(item, Loss):
-                    yield _gap(item), False
+                    yield gap_of(item), False
                 elif isinstance(item, Told):
                     yield item.record, item.opening
             self.info = recording.info
@@ -105,21 +98,12 @@ class Source:
                 )
 
     def _lines(self) -> Iterator[tuple[Record, bool]]:
-        decoder = msgspec.json.Decoder(AnyRecord)
-        number = 0
         try:
             with _opened(self.path) as file:
-                while not self._stopped() and (line := file.readline(MOST_LINE)):
-                    number += 1
-                    if not line.strip() or line.startswith(SUMMARY):
-                        continue
-                    try:
-                        record = decoder.decode(line)
-                    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                        self.unreadable += 1
-                        self.line = self.line or number
-                        continue
+                lines = Lines(file, self._stopped)
+                for record in lines.records():
                     yield record, False
+                self.unreadable, self.line = lines.unreadable, lines.line
         except OSError as error:
             raise _unreadable(self.path, error) from error
         if self.unreadable:
@@ -127,17 +111,6 @@ class Source:
                 f"{self.unreadable} lines of {self.name} could not be read, the first is line "
                 f"{self.line}; what they told is missing here."
             )
-
-
-def _gap(loss: Loss) -> Gap:
-    return Gap(
-        t=loss.t,
-        wall=loss.wall,
-        hop="journal",
-        count=loss.records,
-        from_t=loss.from_t,
-        reason=f"The recorder could not keep them: {loss.reason}.",
-    )
 
 
 def _digest(file: BinaryIO, size: int) -> str:

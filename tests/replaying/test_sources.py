@@ -10,10 +10,10 @@ import pytest
 
 from app.engine.records import Gap, Note, Record
 from app.errors import RecordingError
+from app.recording import lines
 from app.recording.format import Loss
 from app.recording.scribe import Scribe
 from app.recording.segment import Segment
-from app.replaying import sources
 from app.replaying.sources import Source
 from tests.engine.director import play
 from tests.recording.recorded import info, record_scenario
@@ -71,7 +71,7 @@ def test_a_line_that_cannot_be_read_is_counted_and_the_rest_is_played(
 def test_a_line_without_end_does_not_fill_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "MOST_LINE", 4096)
+    monkeypatch.setattr(lines, "MOST_LINE", 4096)
     source = Source(written(tmp_path / "a.jsonl", journal(), b"x" * 10_000))
     assert told(source)
     assert source.unreadable == 3

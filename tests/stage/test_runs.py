@@ -128,7 +128,7 @@ async def test_as_long_as_one_waits_it_goes_on(runs: Runs, player: Player) -> No
         second = group.create_task(runs.get(spec()))
         await player.has_begun()
         first.cancel()
-        await asyncio.sleep(0.02)
+        await asyncio.wait({first})
         player.go_on.set()
     assert second.result().spec == spec()
     assert not player.given_up
