@@ -9,7 +9,7 @@ what has such a number for a standard stream, ends the process.
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from app.errors import OutputError
@@ -18,6 +18,19 @@ from app.errors import OutputError
 def plain(text: str) -> str:
     """``text`` on one line, with everything escaped that is not printable."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Rows of equally many cells as columns; the first ``left`` are texts, the others numbers."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  "
+        + "  ".join(
+            f"{cell:{width}}" if at < left else f"{cell:>{width}}"
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def hold_streams() -> None:

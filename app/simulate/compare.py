@@ -10,13 +10,14 @@ from app.settings import Settings
 from app.sim.library import load
 from app.simulate.command import leave, may_tell_progress
 from app.simulate.progress import Progress, silent
-from app.simulate.table import WIDTH, aligned, plain
+from app.simulate.table import WIDTH, plain
 from app.stage.compare import KINDS, Found, Latency, Row, reference
 from app.stage.comparereport import CompareReport, ReportRun, report
 from app.stage.comparewords import Parts
 from app.stage.run import play
 from app.stage.spec import RunSpec
 from app.stage.words import NBSP, count, duration
+from app.terminal import aligned
 
 MOST_LINES = 20
 """Differences shown one by one."""

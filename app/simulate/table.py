@@ -1,6 +1,6 @@
 """A summary as a page of text for people."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from textwrap import shorten, wrap
 
 from app.engine.profiles import PROFILES
@@ -9,6 +9,7 @@ from app.sim.difference import Difference
 from app.sim.durations import Spread
 from app.sim.ledger import Detection
 from app.sim.units import shown
+from app.terminal import aligned
 
 WIDTH = 96
 BRIEF = 28
@@ -204,20 +205,6 @@ def _short(state: str) -> str:
 def _brief(state: str) -> str:
     """A state with all its times would make the line too wide."""
     return shorten(state, BRIEF, placeholder=" ...")
-
-
-def aligned(rows: Sequence[Row], left: int = 1) -> list[str]:
-    """Columns; the first ``left`` are texts, the others numbers."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-
-    def line(row: Row) -> str:
-        cells: Iterable[str] = (
-            f"{cell:{width}}" if at < left else f"{cell:>{width}}"
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        return ("  " + "  ".join(cells)).rstrip()
-
-    return [line(row) for row in rows]
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -1,6 +1,5 @@
 """``plegscope whatif FILE``: the answer as a page of text, or as JSON."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from textwrap import wrap
 
@@ -12,7 +11,7 @@ from app.stage.compare import Found as Figures
 from app.stage.compare import Latency
 from app.stage.comparewords import Parts
 from app.stage.words import NBSP, count, duration
-from app.terminal import plain, printing, say
+from app.terminal import aligned, plain, printing, say
 from app.whatif.options import Options
 from app.whatif.result import RECORDED, Row, Same, Verdict, WhatIf, ask
 
@@ -222,18 +221,3 @@ def _calls(told: WhatIf) -> list[str]:
 def _clock(t: int) -> str:
     minutes, rest = divmod(t, 60 * 10**9)
     return f"{minutes}:{rest / 1e9:06.3f}"
-
-
-def aligned(rows: Sequence[tuple[str, ...]], left: int = 1) -> list[str]:
-    """Columns; the first ``left`` are texts, the others numbers."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        (
-            "  "
-            + "  ".join(
-                f"{cell:{width}}" if at < left else f"{cell:>{width}}"
-                for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-        ).rstrip()
-        for row in rows
-    ]
