@@ -1,18 +1,26 @@
 """What the web asks of exports: the journal as it is now, a run, a recording in reach."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
-from app.errors import RecordingError, RecordingUnknown
+from app.engine.records import Record
+from app.errors import RecordingUnknown
+from app.export import page
 from app.export.formats import FORMATS
 from app.export.names import Names, read_key
 from app.export.redact import Redacted, Redactor
 from app.export.source import Kept, Source, open_source
 from app.journal.journal import Journal
+from app.replaying.excerpt import Before, Excerpt
 from app.stage.stage import Stage
-from app.web.exports import Asked, Made
+from app.web.exports import WHOLE, Asked, Cut, Made
 
 Paths = Callable[[Sequence[str]], Awaitable[Sequence[Path]]]
+
+BEFORE: dict[str, Before] = {"html": "all", "csv": "names"}
+"""What a format is told of the time before a part: a page finds out itself what it needs, and a
+table has only the rows of the part."""
 
 
 class Exports:
@@ -59,37 +67,83 @@ class Exports:
         source = Kept(run.records, title, simulated=True)
         return _made(lambda: source, f"{spec.scenario}-{spec.seed}", asked)
 
-    async def recording(self, files: Sequence[str], asked: Asked) -> Made:
-        """A recording in reach.
+    async def recording(self, files: Sequence[str], asked: Asked, cut: Cut = WHOLE) -> Made:
+        """A recording in reach, or some of it.
 
         Raises:
-            RecordingError: it is not, or it has several files.
+            RecordingError: it is not in reach.
         """
         if self._paths is None:
             raise RecordingUnknown("There are no recordings here. Start `plegscope replay`.")
         paths = await self._paths(files)
-        if len(paths) != 1:
-            raise RecordingError(
-                "Several recordings are played here. Name one of them with `file`."
-            )
-        path = paths[0]
-        return _made(lambda: open_source(path), path.stem, asked)
+        name = paths[0].stem
+        if len(paths) == 1 and cut.whole:
+            # As it is: with the numbers and times that the session gave.
+            return _made(lambda: open_source(paths[0]), name, asked)
+        make = partial(
+            Excerpt,
+            paths,
+            cut.node,
+            from_t=cut.from_t,
+            to_t=cut.to_t,
+            before=BEFORE.get(asked.format, "newest"),
+        )
+        part = "" if cut.from_t is None and cut.to_t is None else "-part"
+        return _made(make, f"{name}{part}", asked, cut.from_t)
 
 
-def _made(source: Callable[[], Source], name: str, asked: Asked) -> Made:
+class _Counted:
+    """A source that counts what is read of it."""
+
+    def __init__(self, source: Source, count: Callable[[], None]) -> None:
+        self._source = source
+        self._count = count
+        self.title = source.title
+        self.simulated = source.simulated
+
+    @property
+    def missing(self) -> list[str]:
+        """What could not be read."""
+        return self._source.missing
+
+    def records(self) -> Iterator[Record]:
+        """All records."""
+        for record in self._source.records():
+            self._count()
+            yield record
+
+
+class _Count:
+    """How many."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def one(self) -> None:
+        """One more."""
+        self.number += 1
+
+
+def _made(
+    source: Callable[[], Source], name: str, asked: Asked, since_t: int | None = None
+) -> Made:
     format_ = FORMATS[asked.format]
     table = asked.table if asked.format == "csv" and asked.table != "lifecycle" else ""
     ending = f"{table}.{format_.ending}" if table else format_.ending
+    make = format_.files[table]
+    if asked.format == "html" and since_t is not None:
+        make = partial(page.page, since_t=since_t)
+    count = _Count()
 
     def pieces() -> Iterator[bytes]:
         # In the thread that writes: it reads files, and all names before the first byte.
-        given = source()
+        given: Source = _Counted(source(), count.one)
         if asked.redact:
             key, lasting = read_key("")
             names = Names(key, lasting=lasting)
             given = Redacted(given, Redactor(names, containers=asked.container_names))
-        yield from format_.files[table](given)
+        yield from make(given)
 
     # A file's name tells what is in it.
     shown = "export" if asked.redact else name
-    return Made(f"plegscope-{shown}.{ending}", format_.media_type, pieces())
+    return Made(f"plegscope-{shown}.{ending}", format_.media_type, pieces(), lambda: count.number)

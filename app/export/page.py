@@ -38,6 +38,7 @@ from app.web.pages import duration, wall_time
 
 MOST_RECORDS: Final = 150_000
 MOST_WEIGHT: Final = 64 * 1024 * 1024
+PART: Final = "Only a part of the recording was exported."
 
 STYLES: Final = ("tokens", "page", "node", "run", "export")
 ENTRY: Final = "export"
@@ -49,18 +50,20 @@ _DATA: Final = '<script type="text/plain" id="data">'
 
 
 class Extent(msgspec.Struct):
-    """What of a source fits: records to ``skip``, times (ns) of the first and last one after."""
+    """What of a source fits: records to ``skip``, ``before`` of them because they are before what
+    is wanted; times (ns) of the first and last one after."""
 
     skip: int = 0
+    before: int = 0
     first_t: int = 0
     first_wall: int = 0
     last_t: int = 0
     profile: str = ""
 
 
-def page(source: Source) -> Iterator[bytes]:
-    """The file, piece by piece."""
-    extent = measured(source)
+def page(source: Source, since_t: int | None = None) -> Iterator[bytes]:
+    """The file, piece by piece; records before ``since_t`` (ns) are only there to begin from."""
+    extent = measured(source, since_t)
     html = _frame(source, extent)
     head, _mark, tail = html.partition(_DATA)
     yield f"{head}{_DATA}".encode()
@@ -68,12 +71,18 @@ def page(source: Source) -> Iterator[bytes]:
     yield tail.encode()
 
 
-def measured(source: Source) -> Extent:
-    """Read the source once, to know what of it fits."""
+def measured(source: Source, since_t: int | None = None) -> Extent:
+    """Read the source once, to know what of it fits, and is not before ``since_t``."""
     kept: deque[tuple[int, int, int]] = deque()
     weighs = 0
     extent = Extent()
     for record in source.records():
+        if isinstance(record, Watching):
+            extent.profile = record.profile
+        if since_t is not None and record.t < since_t and not kept:
+            extent.skip += 1
+            extent.before += 1
+            continue
         heavy = weight(record)
         kept.append((record.t, record.wall, heavy))
         weighs += heavy
@@ -81,8 +90,6 @@ def measured(source: Source) -> Extent:
             weighs -= kept.popleft()[2]
             extent.skip += 1
         extent.last_t = max(extent.last_t, record.t)
-        if isinstance(record, Watching):
-            extent.profile = record.profile
     if kept:
         extent.first_t, extent.first_wall = kept[0][:2]
         extent.last_t = max(extent.last_t, extent.first_t)
@@ -164,7 +171,9 @@ def _first_records(opening: Opening, extent: Extent) -> list[Record]:
         hop="viewer",
         count=extent.skip,
         from_t=0,
-        reason=f"Only the newest {MOST_RECORDS:,} records, at most, are in an exported page.",
+        reason=PART
+        if extent.skip == extent.before
+        else f"Only the newest {MOST_RECORDS:,} records, at most, are in an exported page.",
     )
     return [*opening.records(), gap]
 

@@ -23,8 +23,7 @@ class Show:
     """
 
     def __init__(self, paths: Sequence[Path], stopped: Callable[[], bool] = never) -> None:
-        opened, warnings = _opened(paths, stopped)
-        opened.sort(key=lambda one: (one.began, one.part))
+        opened, warnings = opened_files(paths, stopped)
         origin = opened[0].began
         digests = [one.source.digest for one in opened]
         whole = hashlib.sha256("".join(sorted(digests)).encode()).hexdigest()[:16]
@@ -32,9 +31,7 @@ class Show:
         self.name = opened[0].source.name
         if len(opened) > 1:
             self.name += f" and {len(opened) - 1} more"
-        nodes: dict[str, list[Opened]] = {}
-        for one in opened:
-            nodes.setdefault(one.node, []).append(one)
+        nodes = by_node(opened)
         self.films = [
             Film(files, name=self.name, digest=self.digest, origin=origin)
             for files in nodes.values()
@@ -50,8 +47,18 @@ class Show:
         self.simulated = all(film.simulated for film in self.films)
 
 
-def _opened(paths: Sequence[Path], stopped: Callable[[], bool]) -> tuple[list[Opened], list[str]]:
-    """The files that can be played, and why others cannot.
+def by_node(opened: Sequence[Opened]) -> dict[str, list[Opened]]:
+    """The files of each node, those that were begun first before the others."""
+    nodes: dict[str, list[Opened]] = {}
+    for one in opened:
+        nodes.setdefault(one.node, []).append(one)
+    return nodes
+
+
+def opened_files(
+    paths: Sequence[Path], stopped: Callable[[], bool] = never
+) -> tuple[list[Opened], list[str]]:
+    """The files that can be played in order of their beginnings, and why others cannot.
 
     Raises:
         RecordingError: none can.
@@ -80,4 +87,5 @@ def _opened(paths: Sequence[Path], stopped: Callable[[], bool]) -> tuple[list[Op
         raise problem or RecordingError("No file was given. Give a recording.")
     if len(paths) > MOST_FILES:
         warnings.append(f"Only the first {MOST_FILES} of {len(paths)} files are played.")
+    opened.sort(key=lambda one: (one.began, one.part))
     return opened, warnings

@@ -1,36 +1,31 @@
 """Exports over HTTP: what is shown, a run, or a recording in reach, in a format of somebody else's.
 
-An answer is written piece by piece and by a thread; no more than ``MOST_AT_ONCE`` are made at the
-same time. What is wrong is found before the first byte is sent.
+An answer is written piece by piece and by a thread, few at a time, and ``/api/v1/exports`` tells
+how far each is (``app.web.making``). A form without scripts leads here too, so a browser gets its
+refusals as pages.
 """
 
-import asyncio
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, Protocol
 
+import msgspec
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
-from app.errors import RecordingError, RecordingUnknown
+from app.errors import RecordingError
+from app.web.making import BUSY, Desk, Made, MakingList, Renders
+from app.web.moment import parse_moment
 from app.web.part import Part
 from app.web.refusal import Json, Problem
 
-MOST_AT_ONCE = 2
-PIECE = 64 * 1024
-"""Bytes that are sent at once."""
+MOST_FILES = 200
+
+__all__ = ["BUSY", "WHOLE", "Asked", "Cut", "ExporterLike", "FormatName", "Made", "part"]
 
 Pairs = Iterable[tuple[str, str]]
 FormatName = Literal["perfetto", "chrome", "csv", "jsonl", "html"]
-
-BUSY = (
-    "Two exports are being made already. Wait until one of them is done, and open this address "
-    "again."
-)
 
 
 class Asked(BaseModel):
@@ -57,13 +52,21 @@ class Asked(BaseModel):
     ] = False
 
 
-class Made(NamedTuple):
-    """An export: a name for its file, what it is, and its bytes. Reading it may take a while and
-    raise a ``RecordingError``."""
+class Cut(NamedTuple):
+    """What of a recording is wanted: of which node, from when to when (ns on the player's clock;
+    None: from its beginning, to its end)."""
 
-    name: str
-    media_type: str
-    pieces: Iterator[bytes]
+    node: int = 0
+    from_t: int | None = None
+    to_t: int | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is all there is of the first node."""
+        return self == WHOLE
+
+
+WHOLE = Cut()
 
 
 class ExporterLike(Protocol):
@@ -77,8 +80,8 @@ class ExporterLike(Protocol):
         """A run; raises StageError."""
         ...
 
-    async def recording(self, files: Sequence[str], asked: Asked) -> Made:
-        """A recording in reach; raises RecordingError."""
+    async def recording(self, files: Sequence[str], asked: Asked, cut: Cut) -> Made:
+        """A recording in reach, or some of it; raises RecordingError."""
         ...
 
 
@@ -89,23 +92,36 @@ _REFUSALS: Mapping[int | str, dict[str, Any]] = {
 }
 
 
-def part(exporter: ExporterLike, *, runs: bool, recordings: bool) -> Part:
-    """The routes; ``runs`` and ``recordings``: whether there are any to export."""
+NO_TIME = (
+    "`{}`: {!r} is no time; write it like 12.5s, 1m30s or 1:30, from the recording's beginning."
+)
+NO_STRETCH = "`to` is not after `from`: there is nothing between them. Give a later `to`."
+_MOST_SHOWN = 40
+
+
+def part(
+    exporter: ExporterLike, *, runs: bool, recordings: bool, pages: Renders | None = None
+) -> Part:
+    """The routes; ``runs`` and ``recordings``: whether there are any to export. ``pages``: tell a
+    person's browser why there is no export."""
     routes = APIRouter(
         prefix="/api/v1",
         tags=["export"],
         responses=dict(_REFUSALS),
         default_response_class=Response,
     )
-    slots = asyncio.Semaphore(MOST_AT_ONCE)
+    desk = Desk(pages)
     paths = ["/api/v1/export"]
 
     @routes.get("/export", summary="What is shown, for somebody else")
-    async def live(asked: Annotated[Asked, Query()]) -> Response:
+    async def live(request: Request, asked: Annotated[Asked, Query()]) -> Response:
         """Everything that the journal has now, in a format that something else opens."""
-        if slots.locked():
-            return Json(Problem(BUSY), 503)
-        return await _answer(exporter.live(asked), slots)
+        return desk.busy(request) or await desk.answer(request, exporter.live(asked))
+
+    @routes.get("/exports", summary="The exports that are being made", responses={})
+    async def making() -> Response:
+        """How far each is; it is over when it is not among them any more."""
+        return Json(desk.told())
 
     if runs:
         paths.append("/api/v1/run/export")
@@ -114,83 +130,65 @@ def part(exporter: ExporterLike, *, runs: bool, recordings: bool) -> Part:
         async def run(request: Request, asked: Annotated[Asked, Query()]) -> Response:
             """A whole run; it follows from the link's other parameters, as `/api/v1/run/records`
             has them."""
-            if slots.locked():
-                return Json(Problem(BUSY), 503)
-            return await _answer(
-                await exporter.run(request.query_params.multi_items(), asked), slots
-            )
+            if (busy := desk.busy(request)) is not None:
+                return busy
+            pairs = request.query_params.multi_items()
+            return await desk.answer(request, await exporter.run(pairs, asked))
 
     if recordings:
         paths.append("/api/v1/recording/export")
 
         @routes.get("/recording/export", summary="A recording, for somebody else")
         async def recording(
+            *,
+            request: Request,
             asked: Annotated[Asked, Query()],
             file: Annotated[
                 list[str] | None,
-                Query(max_length=1, description="Name of a recording as in the list."),
+                Query(
+                    max_length=MOST_FILES,
+                    description="Name of a recording as in the list; several are played together, "
+                    "and those of one node exported as one.",
+                ),
             ] = None,
+            node: Annotated[
+                int, Query(ge=0, lt=MOST_FILES, description="Which node, counted from 0.")
+            ] = 0,
+            since: Annotated[
+                str,
+                Query(alias="from", description="Time from which on, such as `12.5s` or `1m30s`."),
+            ] = "",
+            to: Annotated[str, Query(description="Time up to which.")] = "",
         ) -> Response:
-            """One recording, from its beginning to its end."""
-            if slots.locked():
-                return Json(Problem(BUSY), 503)
+            """A recording, from its beginning to its end or from one time to another: times are
+            those of the player. What is needed to read a part alone stands before it."""
+            if (busy := desk.busy(request)) is not None:
+                return busy
             try:
-                made = await exporter.recording(file or (), asked)
+                made = await exporter.recording(file or (), asked, _cut(node, since, to))
             except RecordingError as error:
-                return _refused(error)
-            return await _answer(made, slots)
+                return desk.wrong(request, error)
+            return await desk.answer(request, made)
 
-    answers = {(path, str(status)): Problem for path in paths for status in _REFUSALS}
+    answers: dict[tuple[str, str], type[msgspec.Struct]] = {
+        (path, str(status)): Problem for path in paths for status in _REFUSALS
+    }
+    answers[("/api/v1/exports", "200")] = MakingList
     return Part(routes, answers)
 
 
-async def _answer(made: Made, slots: asyncio.Semaphore) -> Response:
-    await slots.acquire()
-    pieces = _batched(made.pieces)
-    try:
-        # Names are gathered, and a file is opened, with the first piece.
-        first = await run_in_threadpool(next, pieces, b"")
-    except RecordingError as error:
-        slots.release()
-        return _refused(error)
-    except BaseException:
-        slots.release()
-        raise
-    name = re.sub(r"[^\w.-]+", "-", made.name, flags=re.ASCII).strip("-.")[:100] or "export"
-    return _Slotted(
-        chain([first], pieces),
-        slots,
-        media_type=made.media_type,
-        headers={
-            "Content-Disposition": f'attachment; filename="{name}"',
-        },
-    )
+def _cut(node: int, since: str, to: str) -> Cut:
+    """Raises RecordingError for what is no time."""
+    from_t, to_t = _time("from", since), _time("to", to)
+    if to_t is not None and to_t <= (from_t or 0):
+        raise RecordingError(NO_STRETCH)
+    return Cut(node, from_t, to_t)
 
 
-class _Slotted(StreamingResponse):
-    """Gives its place back once it is sent, or nobody wants it any more."""
-
-    def __init__(self, pieces: Iterator[bytes], slots: asyncio.Semaphore, **more: Any) -> None:
-        super().__init__(pieces, **more)
-        self._slots = slots
-
-    async def __call__(self, *connection: Any) -> None:
-        try:
-            await super().__call__(*connection)
-        finally:
-            self._slots.release()
-
-
-def _refused(error: RecordingError) -> Response:
-    return Json(Problem(str(error)), 404 if isinstance(error, RecordingUnknown) else 422)
-
-
-def _batched(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes in fewer pieces: each is handed over between threads."""
-    batch = bytearray()
-    for piece in pieces:
-        batch += piece
-        if len(batch) >= PIECE:
-            yield bytes(batch)
-            batch.clear()
-    yield bytes(batch)
+def _time(name: str, text: str) -> int | None:
+    if not text.strip():
+        return None
+    t = parse_moment(text)
+    if t is None:
+        raise RecordingError(NO_TIME.format(name, text[:_MOST_SHOWN]))
+    return t

@@ -20,8 +20,10 @@ from app.errors import RecordingError, RecordingUnknown, StageError
 from app.resources import templates_dir
 from app.settings import EXPORTS
 from app.web import exports
-from app.web.exports import Asked, Made
+from app.web.exports import Asked, Cut, Made
+from app.web.pages import PageData, Pages
 from tests.web.site import standing
+from tests.web.test_pages import session
 
 
 class Exporter:
@@ -45,10 +47,10 @@ class Exporter:
             raise StageError("There is no such scenario. Choose another.")
         return self._made(given, asked)
 
-    async def recording(self, files: Sequence[str], asked: Asked) -> Made:
+    async def recording(self, files: Sequence[str], asked: Asked, cut: Cut) -> Made:
         if files == ["gone"]:
             raise RecordingUnknown("It is not in reach. Choose another.")
-        return self._made(files, asked)
+        return self._made(files, asked, cut)
 
 
 @pytest.fixture
@@ -57,7 +59,10 @@ def exporter() -> Exporter:
 
 
 def client(exporter: Exporter, *, more: bool = True) -> Any:
-    return standing(parts=(exports.part(exporter, runs=more, recordings=more),)).client()
+    data = PageData(state=session, pods=lambda: (), pod_records=lambda _uid: ())
+    pages = Pages(templates_dir(), data, version="1.2.3")
+    part = exports.part(exporter, runs=more, recordings=more, pages=pages)
+    return standing(parts=(part,)).client()
 
 
 async def test_an_export_is_a_file_to_be_kept(exporter: Exporter) -> None:
@@ -93,17 +98,37 @@ async def test_runs_and_recordings_are_named_by_the_link(exporter: Exporter) -> 
         recording = await web.get("/api/v1/recording/export?file=a.mcap&format=html")
         bad = await web.get("/api/v1/run/export?scenario=bad&format=jsonl")
         gone = await web.get("/api/v1/recording/export?file=gone&format=html")
-        several = await web.get("/api/v1/recording/export?file=a&file=b&format=html")
-    assert [one.status_code for one in (run, recording, bad, gone, several)] == [
-        200,
-        200,
-        422,
-        404,
-        422,
-    ]
+        several = await web.get(
+            "/api/v1/recording/export?file=a&file=b&format=html&node=1&from=1m2.5s&to=1:30"
+        )
+    answers = (run, recording, bad, gone, several)
+    assert [one.status_code for one in answers] == [200, 200, 422, 404, 200]
     assert exporter.asked[0][0]["seed"] == "3"
-    assert exporter.asked[1][0] == ["a.mcap"]
+    assert (exporter.asked[1][0], exporter.asked[1][2]) == (["a.mcap"], Cut())
+    assert exporter.asked[2][0] == ["a", "b"]
+    assert exporter.asked[2][2] == Cut(1, 62_500_000_000, 90_000_000_000)
     assert gone.json()["error"] == "It is not in reach. Choose another."
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ("from=soon", "`from`: 'soon' is no time"),
+        ("from=5&to=1", "not after"),
+        ("to=0", "not after"),
+    ],
+)
+async def test_a_stretch_that_is_none_is_refused(exporter: Exporter, query: str, why: str) -> None:
+    async with client(exporter) as web:
+        address = f"/api/v1/recording/export?file=a&format=csv&{query}"
+        answer = await web.get(address)
+        page = await web.get(address, headers={"Accept": "text/html,*/*"})
+    assert (answer.status_code, page.status_code) == (422, 422)
+    assert why in answer.json()["error"]
+    # Whoever sent a form has a page to read.
+    assert page.headers["content-type"].startswith("text/html")
+    assert "This link cannot be opened" in page.text
+    assert exporter.asked == []
 
 
 async def test_where_there_are_none_there_is_nothing_to_export(exporter: Exporter) -> None:
@@ -144,10 +169,13 @@ async def test_no_more_than_two_are_made_at_once(exporter: Exporter) -> None:
             second = group.create_task(web.get("/api/v1/export?format=csv"))
             assert await asyncio.to_thread(begun.acquire, timeout=10)
             third = await web.get("/api/v1/export?format=csv")
+            making = (await web.get("/api/v1/exports")).json()["exports"]
+            assert [one["name"] for one in making] == ["node.csv", "node.csv"]
             gate.set()
         assert (third.status_code, third.json()["error"]) == (503, exports.BUSY)
         answers: list[httpx.Response] = [first.result(), second.result()]
         assert [one.content for one in answers] == [b"done", b"done"]
+        assert (await web.get("/api/v1/exports")).json() == {"exports": []}
         exporter.pieces = [b"x"]
         assert (await web.get("/api/v1/export?format=csv")).content == b"x"
 
@@ -174,4 +202,4 @@ def test_it_is_described(exporter: Exporter) -> None:
     app: ASGIApp = part.router
     assert app is not None
     assert ("/api/v1/export", "503") in part.answers
-    assert len(part.answers) == 9
+    assert len(part.answers) == 10

@@ -1,0 +1,30 @@
+"""Times as people write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.web.moment import parse_moment
+
+S = 1_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("12.5", 12.5), ("12.5s", 12.5), ("1m30s", 90), ("1 m 30 s", 90), ("2:05.5", 125.5),
+     ("3h", 10_800), ("1h5m", 3_900), ("5min", 300), ("172800s", 172_800), ("0", 0)],
+)  # fmt: skip
+def test_a_time(text: str, seconds: float) -> None:
+    assert parse_moment(text) == round(seconds * S)
+
+
+def test_it_is_exact() -> None:
+    assert parse_moment("123456789.123456789s") == 123_456_789_123_456_789
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", "soon", "-5", "1e9", "5x", "\u0661s", "1:2:3", "1" * 10, "1s" * 50, "9" * 10_000],
+)
+def test_what_is_none(text: str) -> None:
+    assert parse_moment(text) is None
