@@ -4,7 +4,8 @@ A live session, a recording and a test therefore get the same table from the sam
 that is gone stays for some minutes, so that its lane does not vanish under the reader's eyes.
 """
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -45,6 +46,23 @@ class PodRow(msgspec.Struct, frozen=True):
     ips: tuple[str, ...] = ()
     error: str = ""
     """Why the last inspection failed; empty when it did not."""
+    syncing: bool = False
+
+
+class PodKept(msgspec.Struct, frozen=True, array_like=True):
+    """What is to be known of a pod to go on from here, as an array; the fields are ``PodRow``'s.
+
+    Not kept: its containers and addresses, which the newest ``PodCached`` tells.
+    """
+
+    uid: str
+    pod_name: str
+    pod_namespace: str
+    seen_t: int
+    gone_t: int | None
+    last_t: int
+    running: int
+    error: str = ""
     syncing: bool = False
 
 
@@ -132,6 +150,34 @@ class PodTable:
         """All pods, in the order in which they were first told of."""
         self._forget()
         return tuple(pod.row() for pod in self._pods.values())
+
+    def kept(self) -> tuple[PodKept, ...]:
+        """All pods, so that ``resume`` can go on from here."""
+        self._forget()
+        return tuple(
+            PodKept(
+                pod.uid,
+                pod.name,
+                pod.namespace,
+                pod.seen_t,
+                pod.gone_t,
+                pod.last_t,
+                pod.running,
+                pod.error,
+                pod.syncing,
+            )
+            for pod in self._pods.values()
+        )
+
+    def resume(self, t: int, pods: Iterable[PodKept]) -> None:
+        """Begin at ``t`` with pods that were ``kept`` then."""
+        self._t = t
+        self._pods.clear()
+        for kept in itertools.islice(pods, self._capacity):
+            pod = self._pods[kept.uid] = _Pod(kept.uid, kept.seen_t)
+            pod.name, pod.namespace = kept.pod_name, kept.pod_namespace
+            pod.gone_t, pod.last_t = kept.gone_t, kept.last_t
+            pod.running, pod.error, pod.syncing = kept.running, kept.error, kept.syncing
 
     def get(self, uid: str) -> PodRow | None:
         """One pod, or None when it was never told of or has been forgotten."""

@@ -6,7 +6,7 @@ therefore not told: how often the stream was opened, when the gauge of the last 
 written, that the engine was stopped, and what the second health check of ``legacy`` says.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -44,6 +44,20 @@ NOT_TOLD = "The journal does not tell of the event stream."
 SOURCES = ("post_sync", "post_allocation", "evented_pleg", "global")
 ENDS = ("skipped", "coalesced", "dropped", "cancelled")
 TYPES = ("created", "started", "stopped", "deleted")
+
+
+class Inner(msgspec.Struct, frozen=True, kw_only=True):
+    """What a ``StateBuilder`` knows beside the state it tells and the newest records of each kind.
+
+    Numbers of requests (``held``, ``waiting``, the one that is executed); wall times (ns) at which
+    relists began.
+    """
+
+    held: tuple[int, ...] = ()
+    waiting: tuple[int, ...] = ()
+    request: int | None = None
+    relist_wall: int = 0
+    running_wall: int = 0
 
 
 class StateBuilder:
@@ -137,6 +151,40 @@ class StateBuilder:
             requests={**self._requests, "held": len(self._held)},
             stream_events=dict(self._heard),
         )
+
+    def inner(self) -> Inner:
+        """What ``resume`` needs beside a state and records to begin from."""
+        return Inner(
+            held=tuple(sorted(self._held)),
+            waiting=tuple(sorted(self._waiting)),
+            request=self._running_request,
+            relist_wall=self._relist_wall,
+            running_wall=self._running_wall,
+        )
+
+    def resume(self, then: EngineState, inner: Inner, syncing: Iterable[str]) -> bool:
+        """Go on from a state that was told, after the newest records before it were applied.
+
+        ``syncing``: UIDs of the pods under SyncPod. Returns whether the same state is told now;
+        else this builder is of no use.
+        """
+        self._watching = msgspec.structs.replace(
+            self._watching,
+            profile=then.profile,
+            period_ns=then.period_ns,
+            threshold_ns=then.health.threshold_ns,
+            queue_capacity=then.queue.capacity,
+        )
+        self._pause_ns, self._next_t = then.pace_ns, then.next_global_t
+        self._stream_since = then.stream.since_t
+        self._running, self._last_global = then.running, then.last_global
+        self._relist_start = then.health.last_start_t
+        self._relist_wall, self._running_wall = inner.relist_wall, inner.running_wall
+        self._depth, self._running_request = then.queue.length, inner.request
+        self._held, self._waiting, self._syncing = set(inner.held), set(inner.waiting), set(syncing)
+        self._events, self._heard = dict(then.events), dict(then.stream_events)
+        self._requests = {name: then.requests.get(name, 0) for name in self._requests}
+        return self.state(then.t) == then
 
     def _suspended(self) -> int:
         """Pods whose relists wait for SyncPod; without suspension its times hold nothing."""

@@ -154,8 +154,7 @@ class _Clipper(Scribe):
         self._write(item)
 
     def _pass_over(self, record: Record) -> None:
-        self._newest.apply(record)
-        self._builder.apply(record)
+        self.follow(record)
         self._seq = max(self._seq, record.seq)
         self._last = max(self._last, (record.t, record.wall))
 

@@ -48,6 +48,8 @@ from app.engine.inputs import (
 from app.engine.records import AnyRecord
 from app.engine.settings import EngineSettings
 from app.engine.state import EngineState
+from app.journal.projection import PodKept
+from app.journal.rebuild import Inner
 from app.recording import mcapwrite as mcap
 from app.recording.lists import Listed
 
@@ -150,14 +152,18 @@ class Loss(msgspec.Struct, frozen=True, kw_only=True):
 class StateThen(msgspec.Struct, frozen=True, kw_only=True):
     """The engine's state at ``t``, as the records up to number ``seq`` tell it.
 
-    With the opening that comes with it, a reader can begin here instead of at the beginning; it is
-    given at the beginning of each file but the first, and once a minute.
+    With the opening that comes before it, a reader can begin here instead of at the beginning; it
+    is given at the beginning of each file but the first, once a minute, and after some thousand
+    records. ``inner`` and ``pods``: what else is to be known to go on exactly from here (None: not
+    told).
     """
 
     t: int
     wall: int
     seq: int
     state: EngineState
+    inner: Inner | None = None
+    pods: tuple[PodKept, ...] = ()
 
 
 class Versions(msgspec.Struct, frozen=True):

@@ -39,6 +39,9 @@ class Opening:
         self._kept: dict[Key, Record] = {}
         self._containers: dict[str, set[str]] = {}
 
+    def __len__(self) -> int:
+        return len(self._kept)
+
     def apply(self, record: Record) -> None:
         """Take one record into account."""
         match record:

@@ -11,6 +11,7 @@ import msgspec
 
 from app.engine.inputs import Input, PodsListed
 from app.engine.records import Record, StreamChanged
+from app.journal.projection import PodTable
 from app.journal.rebuild import StateBuilder
 from app.recording import format as words
 from app.recording.format import (
@@ -35,6 +36,10 @@ from app.recording.segment import Packed, Segment
 
 OPENING_NS = 60_000_000_000
 """So often a file tells all that a reader needs to begin there."""
+OPENING_RECORDS = 4096
+"""After so many records as well, so that whoever begins there has not far to go,"""
+OPENING_SHARE = 8
+"""unless they are fewer than so many times those to begin from."""
 
 SWELLS = 40
 """Times its size that a file may unpack to before raw messages are left out, beyond ``SPARE``.
@@ -70,6 +75,8 @@ class Scribe:
         self._newest = Opening()
         self._opening: list[Record] = []
         self._builder = StateBuilder()
+        self._pods = PodTable()
+        self._since = 0
         self._state: StateThen | None = None
         self._seq = 0
         self._opened_t = 0
@@ -104,19 +111,27 @@ class Scribe:
             self._lists.restart()
         if self._told_t is None or happened.t - self._told_t >= KEYFRAME_NS:
             self._tell_session(happened.t, happened.wall)
-        if happened.t - self._opened_t >= OPENING_NS:
-            self._opened_t = happened.t
+        if happened.t - self._opened_t >= OPENING_NS or self._since >= max(
+            OPENING_RECORDS, OPENING_SHARE * len(self._newest)
+        ):
+            self._opened_t, self._since = happened.t, 0
             self._tell_opening(self._newest.records(), self._state_then())
 
     def put_record(self, record: Record, *, by_engine: bool) -> None:
         """The journal was given this, numbered."""
-        self._newest.apply(record)
-        self._builder.apply(record)
+        self.follow(record)
+        self._since += 1
         self._seq = record.seq
         channel = NOTES
         if by_engine:
             channel = STREAM if isinstance(record, StreamChanged) else RECORDS
         self._put(channel, record.seq, record.t, record.wall, self._encode(record))
+
+    def follow(self, record: Record) -> None:
+        """Take a record into account in what is told to begin from."""
+        self._newest.apply(record)
+        self._builder.apply(record)
+        self._pods.apply(record)
 
     def put_event(self, t: int, wall: int, raw: bytes) -> None:
         """The runtime's stream brought this message."""
@@ -187,7 +202,7 @@ class Scribe:
         self._inputs_before = self._inputs
         self._opening = self._newest.records()
         self._state = self._state_then()
-        self._opened_t = self._last[0]
+        self._opened_t, self._since = self._last[0], 0
 
     def _begin_file(self) -> None:
         self.segment = self._open_file(self._part + 1)
@@ -229,7 +244,14 @@ class Scribe:
 
     def _state_then(self) -> StateThen:
         t, wall = self._last
-        return StateThen(t=t, wall=wall, seq=self._seq, state=self._builder.state(t))
+        return StateThen(
+            t=t,
+            wall=wall,
+            seq=self._seq,
+            state=self._builder.state(t),
+            inner=self._builder.inner(),
+            pods=self._pods.kept(),
+        )
 
     def _tell_left_out(self) -> None:
         if self._left_out:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from app.engine.records import PodSeen
+from app.engine.records import PodSeen, Record
 from app.journal.projection import PodTable
 from app.journal.rebuild import StateBuilder
 from app.recording import opening as module
+from app.recording import scribe as writing
 from app.recording.format import StateThen
 from app.recording.opening import Opening
 from app.recording.reading import Told
@@ -65,6 +67,57 @@ def test_a_reader_can_begin_once_a_minute(tmp_path: Path) -> None:
         assert opening == sorted(opening, reverse=True)
         assert opening[0] <= then.seq
         assert len(opening) > 10
+
+
+@pytest.mark.parametrize(
+    ("name", "profile"), [("runtime-restart", "kep"), ("queue-full", "kep"), ("storm", "legacy")]
+)
+def test_who_begins_there_tells_the_same_from_there_on(
+    name: str, profile: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "OPENING_RECORDS", 50)
+    monkeypatch.setattr(writing, "OPENING_SHARE", 1)
+    journal = record_scenario(tmp_path / "a.mcap", name, profile=profile, seconds=100)
+    _recording, items = read_file(tmp_path / "a.mcap")
+    begin: list[Record] = []
+    states = 0
+    for item in items:
+        if isinstance(item, Told) and item.opening:
+            begin.append(item.record)
+        elif isinstance(item, StateThen):
+            states += 1
+            check_from(item, begin, journal)
+            begin = []
+    assert states > len(journal) / 600
+
+
+def check_from(then: StateThen, begin: list[Record], journal: list[Record]) -> None:
+    whole, all_pods = StateBuilder(), PodTable()
+    builder, pods = StateBuilder(), PodTable()
+    for record in journal[: then.seq]:
+        whole.apply(record)
+        all_pods.apply(record)
+    for record in begin:
+        builder.apply(record)
+    assert then.inner is not None
+    assert builder.resume(then.state, then.inner, [one.uid for one in then.pods if one.syncing])
+    pods.resume(then.t, then.pods)
+    for record in journal[then.seq : then.seq + 500]:
+        for one in (whole, all_pods, builder, pods):
+            one.apply(record)
+        assert builder.state(record.t) == whole.state(record.t)
+    bare = [
+        [msgspec.structs.replace(row, containers=(), ips=()) for row in table.rows()]
+        for table in (pods, all_pods)
+    ]
+    assert bare[0] == bare[1]
+
+
+def test_a_state_that_does_not_fit_the_records_is_refused() -> None:
+    builder = StateBuilder()
+    then = builder.state(5)
+    assert builder.resume(then, builder.inner(), [])
+    assert not builder.resume(msgspec.structs.replace(then, pods=3), builder.inner(), [])
 
 
 def test_however_many_pods_there_are_a_file_begins_with_all_of_them(tmp_path: Path) -> None:
