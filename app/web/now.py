@@ -78,7 +78,7 @@ def part(
             "now.html",
             partial=hx_request == "true",
             state=is_now,
-            verdict=nowfacts.verdict(is_now),
+            verdict=nowfacts.verdict(is_now, records),
             deaths=ended[: nowfacts.MOST_DEATHS],
             more_deaths=max(0, len(ended) - nowfacts.MOST_DEATHS),
             total=len(ended),

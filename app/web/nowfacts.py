@@ -7,7 +7,7 @@ from statistics import median
 from typing import Literal, NamedTuple
 
 from app.engine.model import ContainerStatus
-from app.engine.records import Lifecycle, Record, RelistFinished
+from app.engine.records import ContainerEventSeen, Lifecycle, Record, RelistFinished
 from app.hub.wire import PodRow, SessionState
 from app.journal.journal import Journal
 
@@ -16,6 +16,13 @@ RECENT_NS = 5 * 60 * 1_000_000_000
 
 LONG_NS = 30 * 1_000_000_000
 """A global relist in progress for so long is said to hang."""
+
+SLOW_FACTOR = 10
+SLOW_LEAST_NS = 100_000_000
+"""A global relist is slow from so many times the node's usual on, and so many ns."""
+
+FEWEST_USUAL = 5
+"""Global relists that must have come back before one is called usual."""
 
 WAYS = ("found by a hint", "only by the global relist", "after a sync", "by a believed event")
 """How deaths are found, in words."""
@@ -26,7 +33,8 @@ MOST_ROWS = 300
 
 class Verdict(NamedTuple):
     """How things are. ``icon``: of the sprite. Durations (ns): how long ago the last global relist
-    began, how long it took (None: not known), and the limit."""
+    began, how long it took (None: not known), the limit, and this node's usual (None: not known
+    yet)."""
 
     icon: Literal["ok", "warning", "bad", "waiting"]
     word: str
@@ -34,6 +42,17 @@ class Verdict(NamedTuple):
     since_ns: int | None
     took_ns: int | None
     limit_ns: int
+    usual: "Usual | None" = None
+
+
+class Usual(NamedTuple):
+    """This node's usual global relist: the median (ns) of ``number`` that came back since
+    ``since_t``, of which ``times`` says how many times it the last one took (None: not known)."""
+
+    median_ns: float
+    number: int
+    since_t: int
+    times: float | None
 
 
 class Death(NamedTuple):
@@ -89,26 +108,59 @@ def recent(journal: Journal, since_t: int) -> tuple[Record, ...]:
         count *= 4
 
 
-def verdict(state: SessionState) -> Verdict:
-    """How the PLEG is, as the header of the node page words it."""
+def usual(records: Iterable[Record], took_ns: int | None) -> Usual | None:
+    """What a global relist usually takes here, by those among ``records``; None below five."""
+    durations, since = [], None
+    for record in records:
+        if isinstance(record, RelistFinished) and record.scope == "global" and record.ok:
+            durations.append(record.duration_ns)
+            since = record.started if since is None else since
+    if since is None or len(durations) < FEWEST_USUAL:
+        return None
+    middle = median(durations)
+    times = None if took_ns is None or not middle else took_ns / middle
+    return Usual(middle, len(durations), since, times)
+
+
+def told_since(records: Iterable[Record], since_t: int) -> int:
+    """Stop events that came after ``since_t``, those of an earlier time not counted."""
+    return sum(
+        isinstance(record, ContainerEventSeen)
+        and record.type == "stopped"
+        and not record.backlog
+        and record.t >= since_t
+        for record in records
+    )
+
+
+def verdict(state: SessionState, records: Sequence[Record] = ()) -> Verdict:
+    """How the PLEG is, as the header of the node page words it; ``records``: the newest ones."""
     engine = state.engine
     health, last, running = engine.health, engine.last_global, engine.running
     began = health.last_start_t
     since = None if began is None else max(0, engine.t - began)
     took = None if last is None else last.duration_ns
     limit = health.threshold_ns
-    hangs = state.oldest_call is not None and state.oldest_call.hung
+    normal = usual(records, took)
+    call = state.oldest_call
+    hangs = call is not None and call.hung
     if running is not None and running.scope == "global":
         hangs = hangs or engine.t - running.started > LONG_NS
     if since is not None and (not health.healthy or since > limit):
         return Verdict("bad", "Unhealthy.", "No relist began", since, None, limit)
     if hangs:
-        return Verdict("warning", "Runtime hung.", "A call does not come back", since, took, limit)
+        lives = call is not None and call.hung and told_since(records, engine.t - call.age_ns)
+        word = "Calls hang, events come." if lives else "Runtime hung."
+        return Verdict("warning", word, "A call does not come back", since, took, limit, normal)
     if since is None:
         return Verdict("waiting", "Starting.", "No relist yet", None, None, limit)
     if engine.pace_ns > engine.period_ns:
-        return Verdict("warning", "Healthy, slowed down.", "Relists are slow", since, took, limit)
-    return Verdict("ok", "Healthy.", "", since, took, limit)
+        slow = "Relists are slow"
+        return Verdict("warning", "Healthy, slowed down.", slow, since, took, limit, normal)
+    slow_now = took is not None and took > SLOW_LEAST_NS
+    if slow_now and normal is not None and (normal.times or 0) > SLOW_FACTOR:
+        return Verdict("warning", "Healthy, but slow.", "", since, took, limit, normal)
+    return Verdict("ok", "Healthy.", "", since, took, limit, normal)
 
 
 def deaths(records: Iterable[Record], pods: Iterable[PodRow], now_t: int) -> list[Death]:

@@ -42,8 +42,11 @@ export class Header {
       setText(byId("clock"), `${timeOfDay(clock.wall(page.frozenT() ?? now), page.utc)} ${zone(page.utc)}`);
       const runtime = store.state.runtime;
       const what = store.state.simulated && runtime ? `like ${runtime.name} ${(runtime.version ?? "").split("+")[0]}` : store.state.endpoint;
-      setText(byId("watched").querySelector(".watched-more"), ` · ${what}`);
-      byId("watched").title = `${store.state.endpoint} (${store.state.endpoint_reason})`;
+      // A page with a title of its own there, a lesson's say, keeps it.
+      if (byId("watched").dataset.own === undefined) {
+        setText(byId("watched").querySelector(".watched-more"), ` · ${what}`);
+        byId("watched").title = `${store.state.endpoint} (${store.state.endpoint_reason})`;
+      }
     }
     this.#empty(pods);
     for (const button of byId("zoom").querySelectorAll("button")) button.setAttribute("aria-pressed", String(Math.abs(view.span / 1e9 - Number(button.dataset.span)) < 0.5));

@@ -170,3 +170,29 @@ def test_the_verdict_has_its_figures() -> None:
         *("ok", 2 * SECOND, 5_000_000),
         180 * SECOND,
     )
+
+
+def test_a_node_whose_stream_brings_stops_is_not_dead_though_a_call_hangs() -> None:
+    hangs = msgspec.structs.replace(state(), oldest_call=OldestCall("Version", 20 * SECOND, True))
+    stop = changed(stop_event(), t=390 * SECOND)
+    early = changed(stop_event(), t=370 * SECOND)
+    late = changed(stop, backlog=True)
+    assert nowfacts.verdict(hangs, [stop]).word == "Calls hang, events come."
+    assert nowfacts.verdict(hangs, [early, late]).word == "Runtime hung."
+
+
+def test_this_nodes_usual_is_a_median_and_says_of_how_many() -> None:
+    def relists(*ms: int) -> list[Record]:
+        return [changed(relist_finished(i), duration_ns=each * 1_000_000, started=i * SECOND)
+                for i, each in enumerate(ms, 1)]  # fmt: skip
+
+    assert nowfacts.usual(relists(1, 2, 3, 4), 5) is None
+    failed = changed(relist_finished(9), duration_ns=60 * SECOND, ok=False)
+    one_pod = changed(relist_finished(9, uid="u1"), duration_ns=60 * SECOND)
+    records = [failed, one_pod, *relists(4, 2, 3, 9, 3)]
+    assert nowfacts.usual(records, 6_000_000) == (3_000_000, 5, SECOND, 2.0)
+    assert nowfacts.usual(records, None) == (3_000_000, 5, SECOND, None)
+    last = RelistState(7, "global", "global", 398 * SECOND, None, 410_000_000)
+    slow = nowfacts.verdict(state(last_global=last), records)
+    assert (slow.word, slow.icon) == ("Healthy, but slow.", "warning")
+    assert nowfacts.verdict(state(last_global=last), relists(300, 300, 300, 300, 300)).icon == "ok"
