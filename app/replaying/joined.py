@@ -3,11 +3,19 @@
 Files of one session follow one another as they were written; of another session (plegscope was
 started again) the clock goes on, and the time between is a gap. Pods that a later session does not
 list any more are gone by the end of its first global relist; nobody saw when.
+
+Two plegscopes may have recorded one node at the same time. Each has a journal of its own, so a
+moment is told by one of them: the session that began first is played to its end, and of the other
+what came after. What is passed over is followed, so that the other goes on with the pods as it had
+them, and it is said where the change is and how much was passed over.
 """
 
 from collections.abc import Iterator, Sequence
 
-from app.engine.records import Gap, PodGone, Record, RelistFinished
+import msgspec
+
+from app.engine.records import Gap, Lifecycle, Note, PodGone, Record, RelistFinished
+from app.recording.opening import Opening
 from app.replaying.joining import Mover
 from app.replaying.sources import Source
 
@@ -16,7 +24,8 @@ FARTHEST = 3650 * DAY
 """A time farther from the beginning than this is none (ns)."""
 
 OVERLAP_NS = 1_000_000_000
-"""Sessions that were both recorded for longer than this cannot be played as one."""
+"""Sessions that were both recorded for longer than this were recorded at the same time; clocks that
+were set back by less are nobody's business."""
 
 BETWEEN = "Nothing was recorded here: plegscope was not running, or its recording is not given."
 MISSING = "A recording between these two files is not given."
@@ -59,13 +68,20 @@ class Joined:
     """
 
     def __init__(self, files: Sequence[Opened], origin: int) -> None:
-        self._files = sorted(files, key=lambda one: (one.began, one.part))
+        sessions: dict[str, list[Opened]] = {}
+        for file in sorted(files, key=lambda one: (one.began, one.part)):
+            sessions.setdefault(file.session, []).append(file)
+        self._sessions = list(sessions.values())
         self._origin = origin
         self._seq = 0
         self._t = -FARTHEST
         self._mover = Mover(0)
         self._live: set[str] = set()
         self._stale: set[str] = set()
+        self._last = 0
+        """The highest number, of those that the session itself gave, so far."""
+        self._passing: Opening | None = None
+        """Follows the session, while another one is played that was recorded at the same time."""
         self.warnings: list[str] = []
         self.begun = 0
         """How many files have been begun."""
@@ -76,45 +92,81 @@ class Joined:
         Raises:
             RecordingError: a file is no recording any more, or cannot be read any further.
         """
-        session, last = "", 0
-        for file in self._files:
-            self.begun += 1
-            begins = file.session != session
-            if begins and self._seq and file.began - self._origin < self._t - OVERLAP_NS:
-                self.warnings.append(
-                    f"{file.source.name} is left out: it was recorded at the same time as another "
-                    "file of this node. Open it alone."
-                )
-                continue
-            if begins:
-                last = 0
-            for number, record in self._of(file, begins=begins, last=last):
-                last = max(last, number)
-                yield record, begins
-                begins = False
-            session = file.session
-            self.warnings += file.source.warnings
+        before = ""
+        for files in self._sessions:
+            began = files[0].began - self._origin
+            overlaps = self._seq > 0 and began < self._t - OVERLAP_NS
+            by = self._t - began
+            self._begin(files[0], passing=overlaps)
+            begins = True
+            for file in files:
+                self.begun += 1
+                for record in self._of(file, begins=begins):
+                    yield record, begins
+                    begins = False
+                self.warnings += file.source.warnings
+            whole = self._passing is not None
+            self._passing = None
+            if overlaps:
+                told = _within(files, before) if whole else _at_the_same_time(files, before, by)
+                self.warnings.append(told)
+            if not whole:
+                before = files[-1].source.name
 
-    def _of(self, file: Opened, *, begins: bool, last: int) -> Iterator[tuple[int, Record]]:
-        """The records of one file with the numbers that they had; ``last``: what is there."""
-        follows = self._seq > 0
-        if begins:
-            self._mover = Mover(file.origin - self._origin, self._mover.numbers)
+    def _begin(self, file: Opened, *, passing: bool) -> None:
+        """Another session."""
+        self._last = 0
+        self._mover = Mover(file.origin - self._origin, self._mover.numbers)
+        self._passing = Opening() if passing else None
+        if not passing:
             self._stale = set(self._live)
+
+    def _of(self, file: Opened, *, begins: bool) -> Iterator[Record]:
+        """The records of one file."""
+        follows = self._seq > 0
         began = False
         for record, opening in file.source.records():
             t = record.t + self._mover.by
-            known = not begins and 0 < record.seq <= last
+            known = not begins and 0 < record.seq <= self._last
+            if abs(t) > FARTHEST or known:
+                continue
+            missing = 0 if begins or not record.seq else record.seq - self._last - 1
+            if self._passing is not None:
+                if opening or t <= self._t:
+                    self._last = max(self._last, record.seq)
+                    self._passing.apply(record)
+                    continue
+                if missing > 0:
+                    yield self._gap(record, t, missing)
+                yield from self._go_on(file, record)
+                began = True
             # What is told again to begin from is known already, where something came before.
-            if abs(t) > FARTHEST or known or (opening and (began or follows)):
+            if opening and (began or follows):
                 continue
             if not opening and not began:
                 began = True
-                missing = record.seq - last - 1 if not begins and record.seq else 0
                 if follows and (begins or missing > 0):
-                    yield 0, self._gap(record, t, 0 if begins else missing)
-            yield record.seq, self._moved(record)
+                    yield self._gap(record, t, 0 if begins else missing)
+            self._last = max(self._last, record.seq)
+            yield self._moved(record)
             yield from self._gone(record)
+
+    def _go_on(self, file: Opened, record: Record) -> Iterator[Record]:
+        """From here on this session is played, which had begun before: what there was by then."""
+        assert self._passing is not None
+        known = self._passing.records()
+        self._passing = None
+        self._stale = set(self._live)
+        text = f"From here on {file.source.name} is played: what was until now has ended."
+        note = Note(t=record.t, wall=record.wall, level="info", text=text)
+        yield self._moved(note)
+        # A relist last: what was not listed by then is gone.
+        known.sort(key=lambda one: isinstance(one, RelistFinished))
+        for one in known:
+            # Nothing has changed now: it was so.
+            was = isinstance(one, Lifecycle)
+            yield self._moved(msgspec.structs.replace(one, baseline=True) if was else one)
+            yield from self._gone(one)
 
     def _gap(self, record: Record, t: int, count: int) -> Record:
         reason = MISSING if count else BETWEEN
@@ -133,14 +185,14 @@ class Joined:
                 self._live.add(uid)
         return moved
 
-    def _gone(self, record: Record) -> Iterator[tuple[int, Record]]:
+    def _gone(self, record: Record) -> Iterator[Record]:
         """The pods of the session before that a first global relist did not list."""
         if not self._stale or not isinstance(record, RelistFinished):
             return
         if record.scope == "global" and record.ok:
             for uid in sorted(self._stale):
                 self._live.discard(uid)
-                yield 0, PodGone(seq=self._next(), t=self._t, wall=record.wall, uid=uid)
+                yield PodGone(seq=self._next(), t=self._t, wall=record.wall, uid=uid)
             self._stale.clear()
 
     def _next(self) -> int:
@@ -150,3 +202,23 @@ class Joined:
     def _told_at(self, t: int) -> int:
         self._t = max(self._t, t)
         return self._t
+
+
+def _called(files: Sequence[Opened]) -> str:
+    more = f" and {len(files) - 1} more of its session" if len(files) > 1 else ""
+    return f"{files[0].source.name}{more}"
+
+
+def _at_the_same_time(files: Sequence[Opened], before: str, by: int) -> str:
+    return (
+        f"{_called(files)} was recorded at the same time as {before} for {by / 1e9:,.0f} s: of "
+        f"that time {before} is played, and {files[0].source.name} from then on. Open it alone to "
+        "see all of it."
+    )
+
+
+def _within(files: Sequence[Opened], before: str) -> str:
+    return (
+        f"{_called(files)} was recorded at the same time as {before}, which began before and went "
+        "on for longer: nothing of it is played here. Open it alone."
+    )

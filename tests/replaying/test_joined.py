@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from app.engine.records import Gap, Lifecycle, PodGone, PodSeen, Record, RelistFinished
+from app.engine.records import Gap, Lifecycle, Note, PodGone, PodSeen, Record, RelistFinished
 from app.errors import RecordingError
 from app.recording.format import SessionInfo
 from app.recording.scribe import Scribe
@@ -36,6 +36,15 @@ def relist(t: int, seq: int, number: int = 1) -> RelistFinished:
 
 def seen(t: int, seq: int, uid: str) -> PodSeen:
     return PodSeen(seq=seq, t=t, wall=t, uid=uid, name=uid, namespace="shop")
+
+
+def found(t: int, seq: int, uid: str) -> Lifecycle:
+    return Lifecycle(
+        seq=seq, t=t, wall=t, relist=1, type="ContainerDied", uid=uid, container_id=f"{uid}-c",
+        container_name="main", is_sandbox=False, old_state="running", new_state="exited",
+        source="global", delivery="sent", attempt=0, request=None, event=None, stop_t=None,
+        after_ns=None, since_finished_ns=None, poll_due_t=None,
+    )  # fmt: skip
 
 
 def played(show: Show, node: int = 0) -> list[Record]:
@@ -92,7 +101,7 @@ def test_another_session_goes_on_behind_the_first_on_the_wall_clock(tmp_path: Pa
     assert [(one.from_t, one.to_t, one.gap) for one in told.idle] == [(S, 60 * S, True)]
 
 
-def test_sessions_at_the_same_time_cannot_be_one(tmp_path: Path) -> None:
+def test_a_session_within_another_is_left_out_and_said(tmp_path: Path) -> None:
     one = info(session="a" * 16, origin=1000 * S, host="n", simulated=False)
     other = msgspec.structs.replace(one, session="b" * 16, origin=1001 * S)
     paths = [
@@ -102,7 +111,56 @@ def test_sessions_at_the_same_time_cannot_be_one(tmp_path: Path) -> None:
     show = Show(paths)
     assert len(played(show)) == 2
     (warning,) = show.films[0].warnings
-    assert warning.startswith("b.mcap is left out: it was recorded at the same time as another")
+    assert warning.startswith("b.mcap was recorded at the same time as a.mcap, which began before")
+    assert warning.endswith("nothing of it is played here. Open it alone.")
+
+
+def test_of_sessions_at_the_same_time_the_later_goes_on_where_the_first_ends(
+    tmp_path: Path,
+) -> None:
+    """Files of both come in turns; pods that only the first had are gone when the other goes on."""
+    one = info(session="a" * 16, origin=1000 * S, host="n", simulated=False)
+    other = msgspec.structs.replace(one, session="b" * 16, origin=1005 * S)
+    ended = found(3 * S, 3, "x")
+    paths = [
+        file(tmp_path / "a1.mcap", one, [seen(S, 1, "x"), seen(S, 2, "y"), relist(2 * S, 3, 6)]),
+        file(
+            tmp_path / "b1.mcap",
+            other,
+            [seen(S, 1, "x"), relist(2 * S, 2, 1), ended, seen(4 * S, 4, "z")],
+        ),
+        file(tmp_path / "a2.mcap", msgspec.structs.replace(one, part=2), [relist(40 * S, 4, 7)]),
+        file(
+            tmp_path / "b2.mcap",
+            msgspec.structs.replace(other, part=2),
+            [relist(30 * S, 5, 2), relist(50 * S, 6, 3), relist(60 * S, 7, 4)],
+        ),
+    ]
+    show = Show(paths)
+    records = played(show)
+    times = [one.t for one in records]
+    assert times == sorted(times)
+    # The first session as it is, whatever came beside it.
+    assert [(type(one).__name__, one.t) for one in records[:4]] == [
+        ("PodSeen", 0), ("PodSeen", 0), ("RelistFinished", S), ("RelistFinished", 39 * S),
+    ]  # fmt: skip
+    change, *rest = records[4:]
+    assert isinstance(change, Note)
+    assert change.text.startswith("From here on b2.mcap is played")
+    assert change.t == 54 * S
+    # What the other knew by then is told again, as no news; what it did not list is gone.
+    assert [one.uid for one in rest if isinstance(one, PodSeen)] == ["x", "z"]
+    (told,) = [one for one in rest if isinstance(one, Lifecycle)]
+    assert (told.uid, told.baseline, told.t) == ("x", True, 54 * S)
+    assert [one.uid for one in rest if isinstance(one, PodGone)] == ["y"]
+    # Numbers of its relists are not those of the first session.
+    assert [one.relist for one in rest if isinstance(one, RelistFinished)] == [9, 10, 11]
+    assert not any(isinstance(one, Gap) for one in records)
+    (warning,) = show.films[0].warnings
+    assert warning == (
+        "b1.mcap and 1 more of its session was recorded at the same time as a2.mcap for 34 s: of "
+        "that time a2.mcap is played, and b1.mcap from then on. Open it alone to see all of it."
+    )
 
 
 def test_nodes_share_a_clock(tmp_path: Path) -> None:
