@@ -17,6 +17,7 @@ from app.hub.hub import Hub
 from app.hub.limits import Limits
 from app.hub.wire import SessionState
 from app.journal.journal import Journal
+from app.journal.levels import Levels
 from app.journal.projection import PodTable
 from app.journal.query import newest_about
 from app.metrics.metrics import Metrics
@@ -29,7 +30,7 @@ from app.session import Calls, Subject
 from app.settings import Settings
 from app.stage.classroom import Classroom
 from app.stage.stage import Stage
-from app.web import compare, exports, faultpage, lessons, now, recordings, runs
+from app.web import bins, compare, exports, faultpage, lessons, now, recordings, runs
 from app.web.access import Access, access, is_loopback, new_token
 from app.web.app import create_app
 from app.web.classroom import new_secret
@@ -101,6 +102,8 @@ class Dashboard:
         self._journal = journal
         self._pods = PodTable()
         journal.subscribe(self._pods.apply)
+        self._levels = Levels()
+        journal.subscribe(self._levels.apply)
         self._metrics = Metrics(lambda: session.state().engine, self._figures)
         journal.subscribe(self._metrics.apply)
         self._hub = Hub(
@@ -184,7 +187,7 @@ class Dashboard:
         return exports.part(exporter, runs=stage is not None, recordings=library is not None)
 
     def _parts(self, pages: Pages) -> tuple[Part, ...]:
-        parts = [self._exports()]
+        parts = [bins.part(self._levels, self._session.state), self._exports()]
         if not self._home:
             parts.append(self._now(pages))
         if self._library is not None:

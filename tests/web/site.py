@@ -23,9 +23,11 @@ from app.hub.hub import Hub
 from app.hub.limits import Limits
 from app.hub.wire import SessionState
 from app.journal.journal import Journal
+from app.journal.levels import Levels
 from app.journal.projection import PodTable
 from app.metrics.metrics import Metrics
 from app.metrics.own import Figures
+from app.web import bins
 from app.web.access import Access, access
 from app.web.app import Pages, create_app
 from app.web.desk import Desk
@@ -47,6 +49,8 @@ class Site:
         self.journal = Journal(capacity)
         self.pods = PodTable()
         self.journal.subscribe(self.pods.apply)
+        self.levels = Levels()
+        self.journal.subscribe(self.levels.apply)
         self.metrics = Metrics(
             lambda: self.state().engine, lambda: Figures(version="1.2.3", viewers=self.viewers)
         )
@@ -60,7 +64,7 @@ class Site:
         self.ended_after_s = 0.0
         """How long the server took to end once told to."""
         self.port = 0
-        self.engine: dict[str, object] = {}
+        self.engine: dict[str, Any] = {}
         """Fields of the engine's state that are to be as given."""
         self.transport: httpx.AsyncBaseTransport | None = None
 
@@ -82,7 +86,7 @@ class Site:
     def state(self) -> SessionState:
         """The header's state."""
         return session_state(
-            engine_state(self.journal.last_seq, **self.engine),
+            engine_state(**{"t": self.journal.last_seq, **self.engine}),
             viewers=self.hub.stats.viewers,
             last_seq=self.journal.last_seq,
         )
@@ -112,7 +116,7 @@ class Site:
             pages=pages,
             static=static,
             desk=desk,
-            parts=parts,
+            parts=[bins.part(self.levels, self.state), *parts],
         )
 
     def client(self, **options: Any) -> httpx.AsyncClient:

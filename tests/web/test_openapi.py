@@ -60,6 +60,7 @@ async def test_it_lists_what_there_is_and_only_get(document: Document) -> None:
         "/api/v1/state",
         "/api/v1/pods",
         "/api/v1/records",
+        "/api/v1/bins",
     }
     assert all(list(methods) == ["get"] for methods in document["paths"].values())
 
