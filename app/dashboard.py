@@ -157,6 +157,7 @@ class Dashboard:
             desk=self._desk,
             recordings=self._library is not None,
             now=not self._home,
+            scripts=static_dir() / "js",
         )
         return create_app(
             hub=self._hub,
@@ -172,7 +173,7 @@ class Dashboard:
             parts=self._parts(pages),
         )
 
-    def _exports(self) -> Part:
+    def _exports(self, pages: Pages) -> Part:
         subject = self._session.subject
         # Of a recording or a run what is exported is read or played here, whoever serves it.
         stage = self._stage if isinstance(self._stage, Stage) else None
@@ -184,10 +185,12 @@ class Dashboard:
             stage=stage,
             paths=None if library is None else library.paths,
         )
-        return exports.part(exporter, runs=stage is not None, recordings=library is not None)
+        return exports.part(
+            exporter, runs=stage is not None, recordings=library is not None, pages=pages
+        )
 
     def _parts(self, pages: Pages) -> tuple[Part, ...]:
-        parts = [bins.part(self._levels, self._session.state), self._exports()]
+        parts = [bins.part(self._levels, self._session.state), self._exports(pages)]
         if not self._home:
             parts.append(self._now(pages))
         if self._library is not None:

@@ -29,6 +29,7 @@ from app.engine.records import AnyRecord
 from app.hub.wire import PodRow, SessionState
 from app.web import story
 from app.web.desk import Desk
+from app.web.scripts import preloads
 
 _NBSP = "\N{NO-BREAK SPACE}"
 
@@ -113,6 +114,8 @@ class Pages:
         desk: where faults are pressed, on a simulated node.
         recordings: whether recordings can be played here.
         now: whether there is a page of what just happened.
+        scripts: directory of the scripts, to tell browsers early of what each brings in; None: they
+            find out by themselves.
     """
 
     def __init__(
@@ -126,6 +129,7 @@ class Pages:
         desk: Desk | None = None,
         recordings: bool = False,
         now: bool = False,
+        scripts: Path | None = None,
     ) -> None:
         self._data = data
         self._env = jinja2.Environment(
@@ -148,6 +152,7 @@ class Pages:
         )
         self._env.globals.update(version=version, stream_path=stream_path, stage=stage, desk=desk)
         self._env.globals.update(recordings=recordings, now=now)
+        self._env.globals.update(brought_in=preloads(scripts) if scripts else _unknown)
 
     def router(self) -> APIRouter:
         """The page routes: ``/``, ``/pods``, ``/pods/{uid}``, ``/about``, ``/help``."""
@@ -221,6 +226,11 @@ class Pages:
         html = self._env.get_template(name).render(layout=layout, page=name, **context)
         headers = {"Vary": "HX-Request", "Cache-Control": "no-store"}
         return HTMLResponse(html, status_code=status, headers=headers)
+
+
+def _unknown(_entry: str) -> tuple[str, ...]:
+    """What a script brings in where nobody has looked."""
+    return ()
 
 
 def first_seen(*texts: str) -> str:

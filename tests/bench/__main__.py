@@ -8,6 +8,8 @@
     f  virtual time against life, a stop event's step, memory per pod
     g  a run of ten minutes: played ahead, sent, stepped back in a browser
     h  the recorder: an hour, beside SQLite and JSON lines, and what a step pays
+    k  an hour of churn with three browsers; only when chosen
+    l  opening each page: first picture, and what is sent
 
 a, b and d need root on a Linux where the lab's containerd runs. All together take some minutes; a
 figure that misses its target does not change the exit code.
@@ -21,7 +23,18 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from tests.bench import cost, fanout, latency, playing, recording, rounds, stepping, virtual
+from tests.bench import (
+    cost,
+    fanout,
+    hour,
+    latency,
+    opening,
+    playing,
+    recording,
+    rounds,
+    stepping,
+    virtual,
+)
 from tests.bench.node import Node, say
 from tests.bench.report import Section, loads, machine, verdict
 from tests.lab.errors import LabError, LabUnavailable
@@ -35,7 +48,12 @@ MEASURES: dict[str, Callable[[Node], Section]] = {
     "f": lambda _node: virtual.measure(),
     "g": lambda _node: playing.measure(),
     "h": lambda _node: recording.measure(),
+    "k": lambda _node: hour.measure(),
+    "l": lambda _node: opening.measure(),
 }
+
+LONG = {"k"}
+"""What is measured only when it is chosen."""
 
 
 def chosen(text: str) -> list[str]:
@@ -53,7 +71,9 @@ def main(argv: Sequence[str]) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--only", type=chosen, default=list(MEASURES), metavar="a,b")
+    parser.add_argument(
+        "--only", type=chosen, default=sorted(MEASURES.keys() - LONG), metavar="a,b"
+    )
     letters: list[str] = parser.parse_args(argv).only
     began = time.monotonic()
     print(f"{machine()}\n{loads()}", flush=True)

@@ -8,7 +8,9 @@ from pathlib import Path
 from app.resources import static_dir
 
 SCRIPTS = static_dir() / "js"
-_IMPORT = re.compile(r'^(?:import|export)\b[^"]*"\./([\w-]+\.js)"', re.MULTILINE)
+_IMPORT = re.compile(
+    r'^(?:(?:import|export) \{[^}]*\} from|import) "\./([\w-]+\.js)";', re.MULTILINE
+)
 
 
 def brought_in(entry: str) -> set[Path]:
