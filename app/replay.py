@@ -31,6 +31,11 @@ WHOLE = Limits(snapshot_records=30_000, snapshot_weight=32 * 1024 * 1024, snapsh
 
 NOTHING = "No recording is open"
 
+FORGOTTEN = (
+    "The oldest {:,} records are not on the pods' pages and not in /api/v1/records: only so many "
+    "are kept there. The player and an export from it have all of them."
+)
+
 
 class _NoCalls:
     """Nobody is asked anything: a recording only tells."""
@@ -72,7 +77,9 @@ class RecordedSession:
         last = self._last
         if self._show is None or last is None:
             return
-        for text in self._show.films[0].warnings:
+        forgotten = self.journal.first_seq - 1
+        told = [FORGOTTEN.format(forgotten)] if forgotten else []
+        for text in (*self._show.films[0].warnings, *told):
             self.journal.append(Note(t=last.t, wall=last.wall, level="warning", text=text))
 
     def state(self) -> SessionState:

@@ -6,9 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from app.engine.records import Note, RelistFinished
+from app.journal.journal import DEFAULT_CAPACITY
 from app.replay import NOTHING, RecordedSession
 from app.replaying.show import Show
 from tests.commands import environment
@@ -56,6 +58,18 @@ def test_beside_the_player_the_end_is_shown_and_what_is_missing(tmp_path: Path) 
     newest = [r.relist for r in relists if r.scope == "global"][-1]
     assert state.engine.last_global is not None
     assert state.engine.last_global.relist == newest
+
+
+def test_what_only_the_player_has_is_said(tmp_path: Path) -> None:
+    show = Show([written(tmp_path / "a.jsonl", journal())])
+    session = RecordedSession(show)
+    one = journal()[-1]
+    for seq in range(1, DEFAULT_CAPACITY + 8):
+        session.take(msgspec.structs.replace(one, seq=seq))
+    session.finish()
+    last = session.journal.newest(1)[0]
+    assert isinstance(last, Note)
+    assert last.text.startswith("The oldest 7 records are not on the pods' pages")
 
 
 def test_a_recording_says_what_it_is_of(tmp_path: Path) -> None:

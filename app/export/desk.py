@@ -18,6 +18,8 @@ from app.web.exports import WHOLE, Asked, Cut, Made
 
 Paths = Callable[[Sequence[str]], Awaitable[Sequence[Path]]]
 
+FORGOTTEN = "The oldest {:,} records are not in it: only so many are kept in memory."
+
 BEFORE: dict[str, Before] = {"html": "all", "csv": "names"}
 """What a format is told of the time before a part: a page finds out itself what it needs, and a
 table has only the rows of the part."""
@@ -52,6 +54,9 @@ class Exports:
     def live(self, asked: Asked) -> Made:
         """What the journal has now; what comes later is not in it."""
         source = Kept(self._journal.since(0), self._title, simulated=self._simulated)
+        forgotten = self._journal.first_seq - 1
+        if forgotten:
+            source.missing = [FORGOTTEN.format(forgotten)]
         return _made(lambda: source, self._title, asked)
 
     async def run(self, pairs: Iterable[tuple[str, str]], asked: Asked) -> Made:
