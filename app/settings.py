@@ -135,6 +135,24 @@ def parse_queue(text: str) -> int:
     return int(text[:8])
 
 
+def parse_hold(text: str) -> int | None:
+    """``off`` as 0, ``recorded`` as None, or a duration in nanoseconds.
+
+    Raises:
+        SettingsError: something else.
+    """
+    if text == "recorded":
+        return None
+    if text == "off":
+        return 0
+    try:
+        return parse_duration(text)
+    except SettingsError:
+        raise SettingsError(
+            f"{text!r} is no hold: choose off, recorded, or a duration such as 2s."
+        ) from None
+
+
 def parse_share(text: str) -> float:
     """A share above 0 and up to 1.
 
@@ -184,7 +202,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     other_profile: str = ""
     period_ns: int = 0
     queue: int = 0
-    hold: bool = True
+    hold_ns: int | None = None
     stream_loss: float = 0.0
     stream_delay_ns: int = 0
     scenario: str = ""
@@ -351,11 +369,13 @@ SETTINGS: tuple[Setting, ...] = (
         parse_queue,
     ),
     Setting(
-        "--no-hold",
-        "hold",
-        "do not let a pod's relists wait while its SyncPod runs",
+        "--hold",
+        "hold_ns",
+        "how long each SyncPod holds its pod's relists up: a duration such as 2s, off for not at "
+        "all, or recorded (default)",
         ("whatif",),
-        constant=False,
+        "HOW",
+        parse_hold,
     ),
     Setting(
         "--call-timeout",

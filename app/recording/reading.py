@@ -87,8 +87,8 @@ class Recording:
     def __init__(self, path: Path, stopped: Callable[[], bool] = lambda: False) -> None:
         self.path = path
         self._file = _opened(path)
-        size = os.fstat(self._file.fileno()).st_size
-        self._reader = McapReader(self._file, size, stopped)
+        self._size = os.fstat(self._file.fileno()).st_size
+        self._reader = McapReader(self._file, self._size, stopped)
         self._topics: dict[int, str] = dict(words.TOPICS)
         self._lists = ListReader()
         self._inputs = msgspec.json.Decoder(AnyInput)
@@ -123,6 +123,11 @@ class Recording:
     def finished(self) -> bool:
         """Whether its writer came to the end; else it was ended by force, or still writes."""
         return self._reader.finished
+
+    @property
+    def share(self) -> float:
+        """How far reading has come, from 0 to 1."""
+        return min(1.0, self._file.tell() / max(1, self._size))
 
     @property
     def library(self) -> str:

@@ -10,17 +10,17 @@ is one possible run, the most likely one.
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from app.engine.profiles import PROFILES
 from app.engine.records import Lifecycle
+from app.whatif.answer import Missed
 from app.whatif.evidence import Evidence
 from app.whatif.options import Options
 from app.whatif.play import Played
 from app.whatif.timeline import Happening
 
 MS = 1_000_000
-Missed = Literal["no", "maybe", "yes"]
 LEAST_NS = 5 * MS
 """No relist is taken to be known more exactly than this."""
 
@@ -40,7 +40,8 @@ class Bounds:
         self._played = played
         settings = options.settings(evidence.info.settings)
         profile = PROFILES[settings.profile]
-        self._suspends = profile.suspension and options.hold
+        self._suspends = profile.suspension and options.hold_ns != 0
+        self._holds = profile.suspension and bool(options.hold_ns)
         relists = sorted((*evidence.relists, *played.relists))
         self._starts = [began for began, _ in relists]
         self._longest = max((ended - began for began, ended in relists), default=0)
@@ -82,14 +83,17 @@ class Bounds:
             return "no"
         if found is not None and found.source != "global" and found.t + LEAST_NS < gone.lo:
             return "no"
-        if gone.lo - first.hi > self._widest + 2 * (self._longest + MS):
+        uid = one.life.item.first.pod_uid
+        held = self._holds and self._is_held(uid, first.lo, gone.hi)
+        if not held and gone.lo - first.hi > self._widest + 2 * (self._longest + MS):
             return "no"
         sure = any(
             t - drift >= first.hi and t + drift <= gone.lo
             for t, drift in self._around(first.hi, gone.lo)
+            if not (held and self._is_held(uid, t - drift - self._longest, t + drift))
         )
         longest_gap = self._gap(first.lo, gone.hi) + 2 * self._slack(first.lo, gone.hi)
-        if sure or gone.lo - first.hi > longest_gap:
+        if sure or (not held and gone.lo - first.hi > longest_gap):
             return "no"
         if found is None and not any(
             t + drift >= first.lo and t - drift <= gone.hi
@@ -97,6 +101,11 @@ class Bounds:
         ):
             return "yes"
         return "maybe"
+
+    def _is_held(self, uid: str, t: int, until_t: int) -> bool:
+        """Whether a SyncPod withholds the pod at some time in between."""
+        spans = self._played.held.spans.get(uid, ())
+        return any(began <= until_t and ended >= t for began, ended in spans)
 
     # Polls
 
@@ -132,7 +141,7 @@ class Bounds:
         slack = self._slack(hi, hi)
         t = hi
         pod = one.life.item.first.pod_uid
-        spans = self._evidence.syncs.get(pod, ()) if self._suspends else ()
+        spans = self._played.held.spans.get(pod, ()) if self._suspends else ()
         for began, ended in spans:
             if ended > t and began < t + self._gap(t, t) + 2 * slack:
                 t = ended

@@ -12,8 +12,10 @@ from app.stage.compare import Latency
 from app.stage.comparewords import Parts
 from app.stage.words import NBSP, count, duration
 from app.terminal import aligned, plain, printing, say
+from app.whatif.answer import Row, Same, Verdict, WhatIf
+from app.whatif.figures import RECORDED
 from app.whatif.options import Options
-from app.whatif.result import RECORDED, Row, Same, Verdict, WhatIf, ask
+from app.whatif.result import ask
 
 WIDTH = 96
 MOST_LINES = 20
@@ -35,7 +37,7 @@ def options_of(settings: Settings) -> Options:
         profile=settings.other_profile or None,
         period_ns=settings.period_ns or None,
         queue=settings.queue or None,
-        hold=settings.hold,
+        hold_ns=settings.hold_ns,
         stream=settings.stream,
         loss=settings.stream_loss,
         delay_ns=settings.stream_delay_ns,
@@ -86,6 +88,7 @@ def page(told: WhatIf) -> str:
                 "Ends, from the most likely moment of the change to the finding", told, "ends"
             ),
             _sources("Starts, likewise", told, "starts"),
+            _wrong(told),
             _verdicts(told),
             _differences(told),
             _calls(told),
@@ -155,6 +158,19 @@ def _sources(title: str, told: WhatIf, what: str) -> list[str]:
         return []
     head = ("run", "found by", "count", "median", "95th", "worst")
     return [title, *aligned([head, *rows], left=2)]
+
+
+def _wrong(told: WhatIf) -> list[str]:
+    rows: list[tuple[str, ...]] = [("run", "likely", "at least", "at most")]
+    for name, one in zip((RECORDED, told.name), told.wrong, strict=True):
+        rows.append((name, *map(_span, (one.ns, one.least_ns, one.most_ns))))
+    return ["Time in which the pod cache was wrong, summed over containers", *aligned(rows)]
+
+
+def _span(ns: int | None) -> str:
+    if ns is None:
+        return "not known"
+    return duration(ns) if ns else "0"
 
 
 def _verdicts(told: WhatIf) -> list[str]:

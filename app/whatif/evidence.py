@@ -30,6 +30,7 @@ from app.engine.model import (
 )
 from app.engine.records import Lifecycle
 from app.recording.format import SessionInfo
+from app.whatif.cachelog import CacheLog
 
 Status = ContainerStatus | SandboxStatus
 Replayed = (
@@ -150,6 +151,9 @@ class Evidence:
         """(start, end) of each relist of whatever scope."""
         self.first_look_t: int | None = None
         """End of the first good global relist: what it shows is nobody's finding."""
+        self.whole_t: int | None = None
+        """End of the first good global relist, with all its inspections."""
+        self.cache = CacheLog()
         self.syncs: dict[str, list[tuple[int, int]]] = {}
         self.streams: list[Opened] = []
         self.ends: list[StreamEnded] = []

@@ -21,10 +21,19 @@ from app.engine.inputs import (
     TimerFired,
 )
 from app.engine.profiles import PROFILES
-from app.engine.records import Lifecycle, Record, RelistFinished, RelistStarted
+from app.engine.records import (
+    Lifecycle,
+    PodCached,
+    PodUncached,
+    Record,
+    RelistFinished,
+    RelistStarted,
+)
 from app.sim.agenda import Agenda, Appointment, Steps, VirtualClock, play
 from app.sim.chance import generator
+from app.whatif.cachelog import CacheLog
 from app.whatif.evidence import Evidence
+from app.whatif.holds import Held, as_recorded, lasting
 from app.whatif.options import Options
 from app.whatif.reactions import Reactions
 from app.whatif.runtime import Look, RebuiltRuntime
@@ -49,7 +58,12 @@ class Played(NamedTuple):
     assumed: int
     skipped: dict[str, list[tuple[int, int]]]
     """SyncPods (from, to) by pod UID that were left out, as they came of a finding that this run
-    had not made by then."""
+    had not made by then; from when to when they may have acted on the runtime."""
+    held: Held
+    whole_t: int | None
+    """End of the first good global relist."""
+    cached: dict[str, list[int]]
+    """What its cache said, as ``CacheLog.toggles``."""
 
 
 class Play:
@@ -84,8 +98,15 @@ class Play:
         self._found: list[Lifecycle] = []
         self._relists: list[tuple[int, int]] = []
         self._waited: dict[int, int] = {}
-        self._whole = False
+        self._whole_t: int | None = None
+        self._cache = CacheLog()
         self._reactions = Reactions(evidence.found)
+        hold_ns = options.hold_ns
+        self._held = (
+            lasting(evidence.script, hold_ns, evidence.until_t)
+            if hold_ns
+            else as_recorded(evidence.script, evidence.syncs)
+        )
 
     def run(self) -> Played:
         """Play it to the recording's end."""
@@ -94,6 +115,7 @@ class Play:
         self.agenda.start(self._script())
         self.agenda.start(self._untold())
         play(self.agenda, self.clock, evidence.until_t)
+        self._reactions.over(evidence.until_t)
         stream = self.stream
         return Played(
             self._found,
@@ -104,13 +126,19 @@ class Play:
             stream.delivered,
             stream.lost,
             stream.assumed,
-            self._reactions.skipped,
+            {
+                uid: [self._held.recorded(uid, span) for span in spans]
+                for uid, spans in self._reactions.skipped.items()
+            },
+            self._held,
+            self._whole_t,
+            self._cache.toggles,
         )
 
     def _script(self) -> Steps[None]:
         """The engine's start, and then what is played again, at its times."""
         started = False
-        for happened in self._evidence.script:
+        for happened in self._held.script:
             wait = happened.t - self.clock.mono()
             if not started and not isinstance(happened, RuntimeProbed):
                 started = True
@@ -138,7 +166,7 @@ class Play:
                 isinstance(happened, RelistRequested) and happened.source == "post_allocation"
             ):
                 return False
-        return self._options.hold or not is_sync
+        return self._options.hold_ns != 0 or not is_sync
 
     def _start(self) -> None:
         self.feed(Start(t=self.clock.mono(), wall=self.clock.wall()))
@@ -190,13 +218,15 @@ class Play:
                 self._reactions.found(record)
             case RelistFinished():
                 self._relists.append((record.started, record.t))
-                if record.scope == "global" and record.ok and not self._whole:
-                    self._whole = True
+                if record.scope == "global" and record.ok and self._whole_t is None:
+                    self._whole_t = record.t
                     if self._evidence.info.part > 1:
                         # The recorded run knew the pods by then.
                         self.runtime.calls.clear()
             case RelistStarted(scope="pod"):
                 self._waited[record.relist] = record.waited_ns or 0
+            case PodCached() | PodUncached():
+                self._cache.apply(record)
             case _:
                 pass
         if self._on_record is not None:

@@ -58,6 +58,12 @@ class Reactions:
             self.skipped.setdefault(uid, []).append((began, t))
             self._left_out[uid] = None
 
+    def over(self, t: int) -> None:
+        """The recording ends."""
+        for uid, began in self._left_out.items():
+            if began is not None:
+                self.skipped.setdefault(uid, []).append((began, t))
+
     def skips(self, uid: str) -> bool:
         """Whether the pod's newest SyncPod, and what it asked for, is left out."""
         return uid in self._left_out

@@ -5,7 +5,7 @@ opening, from which comes what the inputs before it would have told: which runti
 the stream was open, which pods were in a SyncPod.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from app.engine.inputs import (
@@ -31,6 +31,7 @@ from app.engine.model import CallCost
 from app.engine.records import (
     Lifecycle,
     PodCached,
+    PodUncached,
     Record,
     RelistFinished,
     RelistStarted,
@@ -50,8 +51,14 @@ MOST_TOLD = 5
 """Damages told one by one."""
 
 
-def gather(paths: Iterable[Path]) -> Evidence:
-    """Read the files of one session, in order.
+TOLD_EVERY = 2048
+"""Items between two calls of ``progress``."""
+
+
+def gather(
+    paths: Sequence[Path], progress: Callable[[float], None] = lambda _share: None
+) -> Evidence:
+    """Read the files of one session, in order; ``progress`` is told how far it is (0 to 1).
 
     Raises:
         RecordingError: one cannot be read, they are not of one session, or there is nothing in them
@@ -59,9 +66,11 @@ def gather(paths: Iterable[Path]) -> Evidence:
     """
     reader: _Reader | None = None
     path = Path()
-    for path in paths:
+    for number, path in enumerate(paths):
         with Recording(path) as recording:
-            for item in recording.items():
+            for count, item in enumerate(recording.items()):
+                if count % TOLD_EVERY == 0:
+                    progress((number + recording.share) / len(paths))
                 if reader is None:
                     if recording.info is None:
                         continue
@@ -222,6 +231,8 @@ class _Reader:
             case SyncBegan():
                 self._syncing[record.uid] = record.t
                 self._keep(SyncStarted(t=record.t, wall=record.wall, uid=record.uid))
+            case PodCached():
+                self._evidence.cache.apply(record)
             case _:
                 pass
 
@@ -306,6 +317,7 @@ class _Reader:
                 known.relists.append((record.started, record.t))
                 if record.scope == "global" and record.ok and not self._whole:
                     self._whole = True
+                    known.whole_t = record.t
                     if known.info.part > 1:
                         # The run that begins here inspects everything at first; this one did not.
                         known.calls.clear()
@@ -313,6 +325,9 @@ class _Reader:
                 known.found.append(record)
             case PodCached():
                 known.per_pod.setdefault(record.uid, Calls()).add(record.t, 0, record.error)
+                known.cache.apply(record)
+            case PodUncached():
+                known.cache.apply(record)
             case StreamChanged(state="connecting"):
                 known.calls["GetContainerEvents"] += 1
             case _:

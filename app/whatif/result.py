@@ -1,121 +1,49 @@
 """What came of it: happening by happening, sooner or later than recorded, and how sure that is."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from app.engine.model import RelistSource
-from app.engine.records import Lifecycle
-from app.engine.settings import EngineSettings
+from app.engine.profiles import PROFILES
+from app.engine.records import Lifecycle, Record
 from app.recording import rerun
-from app.stage.compare import EQUAL_NS, Comparison, Side, Tally, compare
-from app.stage.comparewords import Parts, sentence
-from app.stage.truth import Moment, RunTruth, What, Who
-from app.whatif.bounds import Bounds, Missed, Span
+from app.stage.compare import EQUAL_NS
+from app.stage.comparewords import sentence
+from app.stage.truth import What
+from app.whatif.answer import VERDICTS, Found, Missed, Row, Same, Verdict, WhatIf
+from app.whatif.bounds import Bounds, Span
 from app.whatif.evidence import Evidence
+from app.whatif.figures import RECORDED, compared, spread, wrong_caches
 from app.whatif.options import Options
 from app.whatif.play import Play, Played
 from app.whatif.reading import gather
+from app.whatif.spread import EDGES
 from app.whatif.timeline import Happening, Timeline
 from app.whatif.words import knowledge, limits
 
-Verdict = Literal["sooner", "not later", "alike", "not sooner", "later", "open"]
-VERDICTS: tuple[Verdict, ...] = ("sooner", "not later", "alike", "not sooner", "later", "open")
-
-RECORDED = "the recording"
 MOST_ROWS = 20_000
 
-
-class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding: monotonic ns of the recorded session, and the relist source. ``believed``: no
-    relist found it, an event was believed."""
-
-    t: int
-    source: RelistSource
-    believed: bool = False
+Step = Literal["reading", "playing", "comparing"]
+Progress = Callable[[Step, float], None]
+"""Called now and then with what is done, and how far it is (0 to 1)."""
+EVERY = 5_000
+"""Records between two calls."""
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One happening.
-
-    ``from_t`` and ``to_t``: the runtime changed between them, most likely at ``t``. ``recorded``
-    and ``now``: the findings then and with the other settings. ``earliest`` and ``latest``: between
-    which the latter would have come (None: perhaps not before the recording's end).
-    ``shift``: how much later than recorded (ns, negative: sooner), None where either is missing;
-    ``verdict``: what can be said of it for sure (``open``: either is possible). ``missed``: whether
-    it would never have been found.
-    """
-
-    what: What
-    who: Who
-    container_id: str
-    from_t: int
-    t: int
-    to_t: int
-    recorded: Found | None
-    now: Found | None
-    earliest: int
-    latest: int | None
-    shift: int | None
-    verdict: Verdict
-    missed: Missed
+def untold(_step: Step, _share: float) -> None:
+    """Nobody wants to know how far it is."""
 
 
-class Same(msgspec.Struct, frozen=True):
-    """The inputs run again with the settings they were recorded with.
-
-    ``well``: the same records, byte for byte, as far as ``inputs`` go. ``differs``: number of the
-    first record that is not the same; ``hole``: of the first input that is missing.
-    """
-
-    well: bool
-    inputs: int
-    records: int
-    differs: int | None
-    hole: int | None
-
-
-class WhatIf(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer.
-
-    ``same`` is there when nothing was to be otherwise, and all but it and the settings is then
-    empty. ``counts``: rows by verdict. ``missed``: rows by whether they would have been missed.
-    ``follows``: happenings about which nothing is said, as the recorded kubelet brought them about
-    by what this run had not found yet. ``knows`` and ``cannot``: sentences. ``calls``: to the
-    runtime by method, recorded and now. ``tallies``: in figures, recorded and now.
-    """
-
-    title: str
-    recorded_profile: str
-    name: str
-    then: EngineSettings
-    now: EngineSettings
-    options: Options
-    duration_ns: int
-    same: Same | None = None
-    sentence: Parts = ()
-    rows: tuple[Row, ...] = ()
-    left_out: int = 0
-    counts: dict[str, int] = {}
-    missed: dict[str, int] = {}
-    follows: int = 0
-    calls: tuple[dict[str, int], ...] = ()
-    tallies: tuple[Tally, ...] = ()
-    knows: tuple[str, ...] = ()
-    cannot: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-
-def ask(paths: Sequence[Path], options: Options) -> WhatIf:
+def ask(paths: Sequence[Path], options: Options, progress: Progress = untold) -> WhatIf:
     """Run a recording again: one file, or the files of one session in order.
 
     Raises:
         RecordingError: it cannot be read, or there is nothing in it to be run again.
     """
-    evidence = gather(paths)
+    evidence = gather(paths, lambda share: progress("reading", share))
     then = evidence.info.settings
     base = WhatIf(
         title=evidence.info.title,
@@ -128,48 +56,74 @@ def ask(paths: Sequence[Path], options: Options) -> WhatIf:
         warnings=tuple(evidence.warnings),
     )
     if options.changes_nothing(then):
+        progress("comparing", 0.0)
         again = rerun.compare(paths)
         well = again.differs is None
         same = Same(well, again.inputs, again.records, again.differs, again.hole)
         return msgspec.structs.replace(base, same=same)
-    return played(base, evidence, options)
+    return played(base, evidence, options, progress)
 
 
-def played(base: WhatIf, evidence: Evidence, options: Options) -> WhatIf:
+def played(
+    base: WhatIf, evidence: Evidence, options: Options, progress: Progress = untold
+) -> WhatIf:
     """The answer for other settings."""
     timeline = Timeline(evidence)
-    run = Play(evidence, timeline, options).run()
+    run = Play(evidence, timeline, options, _counting(evidence, progress)).run()
+    progress("comparing", 0.0)
     bounds = Bounds(evidence, run, options)
     rows, follows = _rows(evidence, timeline, run, bounds)
-    compared = _compared(evidence, run, rows, base)
+    without = {one.life.item.first.id for one in follows}
+    believes = PROFILES[base.now.profile].hints == "write"
+    wrong = wrong_caches(evidence, timeline, run, rows, without, believes=believes)
+    told = compared(evidence, run, rows, wrong, base)
     return msgspec.structs.replace(
         base,
-        sentence=sentence((RECORDED, base.name), compared),
+        sentence=sentence((RECORDED, base.name), told),
         rows=tuple(rows[:MOST_ROWS]),
         left_out=max(0, len(rows) - MOST_ROWS),
         counts={one: sum(row.verdict == one for row in rows) for one in VERDICTS},
         missed=dict(Counter(row.missed for row in rows)),
-        follows=follows,
+        follows=len(follows),
         calls=(dict(sorted(evidence.calls.items())), run.calls),
-        tallies=compared.tallies,
-        knows=tuple(knowledge(evidence, run)),
-        cannot=tuple(limits(evidence, run, options, follows)),
+        tallies=told.tallies,
+        edges=EDGES,
+        spreads=(spread(rows, now=False), spread(rows, now=True)),
+        wrong=wrong,
+        wrong_without=len(without),
+        knows=tuple(knowledge(evidence, run, options)),
+        cannot=tuple(limits(evidence, run, options, len(follows))),
     )
+
+
+def _counting(evidence: Evidence, progress: Progress) -> Callable[[Record], None]:
+    """Tells how far a play is by its records."""
+    until = max(1, evidence.until_t - evidence.begin_t)
+    seen = 0
+
+    def on_record(record: Record) -> None:
+        nonlocal seen
+        seen += 1
+        if seen % EVERY == 0:
+            progress("playing", (record.t - evidence.begin_t) / until)
+
+    return on_record
 
 
 def _rows(
     evidence: Evidence, timeline: Timeline, run: Played, bounds: Bounds
-) -> tuple[list[Row], int]:
+) -> tuple[list[Row], list[Happening]]:
+    """The rows in order of time, and the happenings about which nothing is said."""
     then, now = _by_key(evidence.found), _by_key(run.found)
     rows: list[Row] = []
-    follows = 0
+    follows: list[Happening] = []
     for one in timeline.happenings():
         key = (one.life.item.first.id, one.what)
         before, after = _first(then.get(key), one), _first(now.get(key), one)
         if (before and before.baseline) or (after and after.baseline):
             continue
         if _follows(one, run):
-            follows += 1
+            follows.append(one)
             continue
         rows.append(_row(one, before, after, bounds))
     return sorted(rows, key=lambda row: (row.t, row.who, row.what)), follows
@@ -238,43 +192,3 @@ def _found(record: Lifecycle | None) -> Found | None:
 def _follows(one: Happening, run: Played) -> bool:
     spans = run.skipped.get(one.life.item.first.pod_uid, ())
     return one.what == "start" and any(began <= one.phase.t <= ended for began, ended in spans)
-
-
-# Figures, in compare's words
-
-
-def _compared(evidence: Evidence, run: Played, rows: list[Row], base: WhatIf) -> Comparison:
-    sides = []
-    for name, profile, calls, now in (
-        (RECORDED, base.recorded_profile, dict(evidence.calls), False),
-        (base.name, base.now.profile, run.calls, True),
-    ):
-        truth = RunTruth(
-            until_t=evidence.until_t,
-            moments=tuple(_moment(row, now=now) for row in rows),
-            wrongs=(),
-            pods=(),
-            wrong_ns=0,
-            calls=calls,
-            relists=(),
-            stream=(),
-            lag_ns=0,
-        )
-        sides.append(Side(name, profile, "", truth))
-    return compare(sides, 0)
-
-
-def _moment(row: Row, *, now: bool) -> Moment:
-    found = row.now if now else row.recorded
-    never = now and row.missed == "yes"
-    return Moment(
-        what=row.what,
-        who=row.who,
-        container_id=row.container_id,
-        t=min(row.t, row.t if found is None else found.t),
-        known_t=row.t,
-        fate="found" if found is not None else ("never" if never else "waiting"),
-        found_t=None if found is None else found.t,
-        source=None if found is None else found.source,
-        believed=found is not None and found.believed,
-    )

@@ -9,7 +9,7 @@ from app.whatif.options import Options
 from app.whatif.play import Played
 
 
-def knowledge(evidence: Evidence, run: Played) -> Iterator[str]:
+def knowledge(evidence: Evidence, run: Played, options: Options) -> Iterator[str]:
     """What the answer rests on."""
     containers = sum(one.first.kind == "container" for one in evidence.items.values())
     yield (
@@ -22,8 +22,17 @@ def knowledge(evidence: Evidence, run: Played) -> Iterator[str]:
         told = run.delivered - run.assumed
         yield f"{count(told, 'stream event')} came when the recording had them."
     syncs = sum(map(len, evidence.syncs.values()))
-    if syncs:
+    if not syncs or options.hold_ns == 0:
+        return
+    if options.hold_ns is None:
         yield f"{count(syncs, 'SyncPod')} began and ended when the recording says."
+    else:
+        played = sum(map(len, run.held.spans.values()))
+        yield (
+            f"{count(syncs, 'recorded SyncPod')} began when the recording says and took "
+            f"{duration(options.hold_ns)} each; {count(played, 'SyncPod')} came of it, as those "
+            "that must wait for the one before become one."
+        )
 
 
 def limits(evidence: Evidence, run: Played, options: Options, follows: int) -> Iterator[str]:
@@ -48,14 +57,48 @@ def limits(evidence: Evidence, run: Played, options: Options, follows: int) -> I
             f"Nobody listened to the stream when {count(run.assumed, 'event')} would have come: "
             "each is taken to have come with its change."
         )
+    if follows:
+        yield "Their containers are left out of both wrong caches."
     if evidence.unlisted:
         number = count(len(evidence.unlisted), "container or sandbox", "containers and sandboxes")
         yield f"No listing shows {number} that events told of: they are not played."
     if not evidence.syncs and profile.suspension:
-        yield "The recording does not say when SyncPod ran, so no relist waits for it."
+        if options.hold_ns:
+            yield (
+                "The recording does not say when SyncPod ran (a real node's kubelet does not tell "
+                "it), so there is nothing whose length could be another: no relist waits."
+            )
+        else:
+            yield "The recording does not say when SyncPod ran, so no relist waits for it."
+    if evidence.syncs and options.hold_ns:
+        if profile.suspension:
+            yield (
+                "What a SyncPod did to the runtime stays where it was recorded, also where it now "
+                "takes another time."
+            )
+        else:
+            yield (
+                f"Under {profile.name} no relist waits for SyncPod: another length only moves what "
+                "pod workers ask for."
+            )
+    yield (
+        "For how long a cache was wrong lies between two figures: the runtime changed somewhere "
+        "between two looks, and this run would have noticed somewhere within its bounds."
+    )
+    if profile.hints == "write":
+        yield (
+            "Whether an older event overwrites what is newer hangs on milliseconds that nobody "
+            "recorded, and stands until the next poll: for how long this run's cache is wrong at "
+            "most is not known."
+        )
     if profile.hints == "write" and any(_bare(one) for one in evidence.items.values()):
         yield "What events carried was not recorded: it is rebuilt from the looks around them."
-    if options.loss:
+    if options.silent:
+        yield (
+            f"The stream was open and silent from the beginning: {count(run.lost, 'event')} did "
+            "not come."
+        )
+    elif options.loss:
         yield (
             f"{run.lost:,} of {count(run.lost + run.delivered, 'event')} lost by the dice of "
             f"seed {options.seed}; others would have lost others."

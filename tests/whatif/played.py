@@ -13,8 +13,9 @@ from app.recording.virtual import VirtualRecorder
 from app.sim.library import load
 from app.sim.virtual import VirtualSession
 from app.stage.truth import Moment, RunTruth, Truth, What, Who
+from app.whatif.answer import Row, WhatIf
 from app.whatif.options import Options
-from app.whatif.result import Row, WhatIf, ask
+from app.whatif.result import ask
 
 SECOND = 1_000_000_000
 MS = 1_000_000

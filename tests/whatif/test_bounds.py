@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from app.engine.inputs import SyncEnded, SyncStarted
+from app.whatif.answer import Row, WhatIf
 from app.whatif.options import Options
-from app.whatif.result import Row, WhatIf, ask
+from app.whatif.result import ask
 from tests.whatif.built import MS, SECOND, UID, Built, event, one_life, row, sandbox, status
 
 

@@ -20,7 +20,9 @@ def given(*flags: str) -> Options:
 def test_without_flags_nothing_is_otherwise() -> None:
     assert given() == Options()
     assert given().changes_nothing(THEN)
-    assert given("--profile", "kep", "--period", "1s", "--queue", "200").changes_nothing(THEN)
+    assert given(
+        "--profile", "kep", "--period", "1s", "--queue", "200", "--hold", "recorded"
+    ).changes_nothing(THEN)
 
 
 @pytest.mark.parametrize(
@@ -29,9 +31,11 @@ def test_without_flags_nothing_is_otherwise() -> None:
         (("--profile", "legacy"), "legacy"),
         (("--period", "10s"), "kep, every 10 s"),
         (("--queue", "5"), "kep, queue of 5"),
-        (("--no-hold",), "kep, not held"),
+        (("--hold", "off"), "kep, not held"),
+        (("--hold", "2s"), "kep, held 2 s by each SyncPod"),
         (("--no-stream",), "kep, no stream"),
         (("--stream-loss", "0.5"), "kep, 50% of events lost"),
+        (("--stream-loss", "1"), "kep, silent stream"),
         (("--stream-delay", "1500ms"), "kep, events 1.5 s late"),
     ],
 )
@@ -63,3 +67,9 @@ def test_what_is_no_share_is_refused(text: str, capsys: pytest.CaptureFixture[st
 def test_what_is_no_queue_size_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["whatif", "a.mcap", f"--queue={text}"]) == 1
     assert "no queue size" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["0", "0s", "-1s", "on", "none", "2", ""])
+def test_what_is_no_hold_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["whatif", "a.mcap", f"--hold={text}"]) == 1
+    assert "no hold: choose off" in capsys.readouterr().err

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from app.engine.profiles import PROFILES
+from app.whatif.answer import VERDICTS
 from app.whatif.options import Options
-from app.whatif.result import VERDICTS, ask
+from app.whatif.result import ask
 from tests.whatif.built import MS, SECOND, one_life
 from tests.whatif.played import play, whatif
 

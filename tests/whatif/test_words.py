@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from app.whatif.answer import WhatIf
 from app.whatif.options import Options
-from app.whatif.result import WhatIf, ask
+from app.whatif.result import ask
 from tests.whatif.built import one_life
 from tests.whatif.played import play, whatif
 
@@ -44,8 +45,10 @@ def test_a_recording_without_syncpods_holds_nothing_up_and_says_so(tmp_path: Pat
 
 
 def test_dice_and_assumptions_are_named(tmp_path: Path) -> None:
-    text = said(ask([one_life(tmp_path / "a.mcap")], Options(loss=1.0, seed=3)))
+    text = said(ask([one_life(tmp_path / "a.mcap")], Options(loss=0.999, seed=3)))
     assert "1 of 1 event lost by the dice of seed 3" in text
+    text = said(ask([one_life(tmp_path / "d.mcap")], Options(loss=1.0)))
+    assert "open and silent from the beginning: 1 event did not come" in text
     text = said(ask([one_life(tmp_path / "b.mcap", stream=False)], Options(profile="1.37")))
     assert "Nobody listened to the stream when 4 events would have come" in text
     text = said(ask([one_life(tmp_path / "c.mcap")], Options(profile="legacy")))
