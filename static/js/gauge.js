@@ -6,6 +6,7 @@
  */
 import { h, s, setText } from "./dom.js";
 import { textScale } from "./palette.js";
+import { timesWords } from "./stats.js";
 import { age, duration } from "./words.js";
 
 const LOW = 2e6;
@@ -13,7 +14,7 @@ const LOW = 2e6;
 const BEYOND = 7 / 3;
 const HIGH = 7 * 60e9;
 /** Of the drawing, in units of the text's scale. */
-const HEIGHT = 66;
+const HEIGHT = 58;
 const TICKS = [5e6, 100e6, 1e9, 10e9, 30e9, 180e9];
 
 /** Place on the scale, from 0 to 1. @param {number} ns */
@@ -52,19 +53,19 @@ export class Gauge {
     // A relist that comes every five minutes is not late after thirty seconds.
     const late = Math.min(limit, Math.max(30e9, pace * 1.5));
     const ticks = TICKS.map((ns) => (ns === 180e9 ? limit : ns));
-    this.usualBox = s("rect", { class: "usual", y: 28, height: 14, rx: 3 });
-    this.dot = s("circle", { class: "dot", r: 4.5, cy: 35 });
+    this.usualBox = s("rect", { class: "usual", y: 22, height: 14, rx: 3 });
+    this.dot = s("circle", { class: "dot", r: 4.5, cy: 29 });
     this.pin = s("path", { class: "pin" });
-    this.tookText = s("text", { class: "scale-value", y: 20 });
-    this.agoText = s("text", { class: "scale-value", y: 20 });
+    this.tookText = s("text", { class: "scale-value", y: 14 });
+    this.agoText = s("text", { class: "scale-value", y: 14 });
     this.svg.replaceChildren(
-      s("rect", { class: "rail", x: 0, y: 32.5, width: w, height: 5, rx: 2.5 }),
-      s("rect", { class: "rail-late", x: x(late), y: 32.5, width: x(limit) - x(late), height: 5 }),
-      s("path", { class: "rail-bad", d: `M${x(limit)} 32.5H${w - 2.5}a2.5 2.5 0 0 1 0 5H${x(limit)}z` }),
-      s("path", { class: "limit", d: `M${x(limit)} 28v14` }),
-      ...ticks.slice(0, -1).map((ns) => s("path", { class: "tick", d: `M${x(ns)} 32.5v5` })),
+      s("rect", { class: "rail", x: 0, y: 26.5, width: w, height: 5, rx: 2.5 }),
+      s("rect", { class: "rail-late", x: x(late), y: 26.5, width: x(limit) - x(late), height: 5 }),
+      s("path", { class: "rail-bad", d: `M${x(limit)} 26.5H${w - 2.5}a2.5 2.5 0 0 1 0 5H${x(limit)}z` }),
+      s("path", { class: "limit", d: `M${x(limit)} 22v14` }),
+      ...ticks.slice(0, -1).map((ns) => s("path", { class: "tick", d: `M${x(ns)} 26.5v5` })),
       ...ticks.map((ns, i) => s("text", {
-        class: i === ticks.length - 1 ? "scale-text strong" : "scale-text", x: x(ns), y: 57, "text-anchor": "middle",
+        class: i === ticks.length - 1 ? "scale-text strong" : "scale-text", x: x(ns), y: 50, "text-anchor": "middle",
       }, duration(ns).replace(".0", ""))),
       this.usualBox, this.dot, this.pin, this.tookText, this.agoText,
     );
@@ -83,7 +84,7 @@ export class Gauge {
     }
   }
 
-  /** @param {import("./types.js").SessionState|null} state @param {number} now @param {{low: number, high: number}|null} usual */
+  /** @param {import("./types.js").SessionState|null} state @param {number} now @param {import("./stats.js").Usual|null} usual */
   update(state, now, usual) {
     if (!state) return;
     const { health, last_global: last, running } = state.engine;
@@ -102,7 +103,7 @@ export class Gauge {
       this.usualBox.setAttribute("width", String(Math.max(6, x(usual.high) - x(usual.low) + 6)));
     }
     if (took !== null) this.dot.setAttribute("cx", String(Math.min(this.width - 5, Math.max(5, x(took)))));
-    if (ago !== null) this.pin.setAttribute("d", `M${x(ago)} 26v18`);
+    if (ago !== null) this.pin.setAttribute("d", `M${x(ago)} 20v18`);
     const open = running && running.scope === "global" && now - running.started > 1e9;
     const tookWords = took === null ? "" : `took ${duration(took)}`;
     const agoWords = ago === null ? "" : open ? `running for ${age(now - running.started)}` : `started ${age(ago)} ago`;
@@ -113,7 +114,7 @@ export class Gauge {
     const end = Number(this.tookText.getAttribute("x")) + this.tookText.getComputedTextLength();
     const begin = ago === null ? Infinity : right ? x(ago) - 7 - this.agoText.getComputedTextLength() : x(ago) - 4;
     this.tookText.classList.toggle("gone", end + 6 > begin);
-    setText(this.text, `${tookWords}${tookWords && agoWords ? ", " : ""}${agoWords}; the limit is ${duration(limit)}.`);
+    setText(this.text, `${tookWords}${tookWords && agoWords ? ", " : ""}${agoWords}; the limit is ${duration(limit)}.${usual ? ` ${usualWords(usual)}` : ""}`);
   }
 
   /** @param {SVGTextElement} node @param {string} text @param {number} x @param {string} anchor */
@@ -124,4 +125,10 @@ export class Gauge {
     const at = anchor === "start" ? Math.min(Math.max(0, x - 8), this.width - width) : Math.max(width, x);
     node.setAttribute("x", String(at));
   }
+}
+
+/** How the last relist compares with this node's own past, and what that is. @param {import("./stats.js").Usual} usual */
+function usualWords(usual) {
+  const what = `this node’s usual, ${duration(usual.middle)}: the median of ${usual.count} relists in ${duration(usual.span)}.`;
+  return usual.times === null ? `It is compared with ${what}` : `The last one took ${timesWords(usual.times)} ${what}`;
 }

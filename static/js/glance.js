@@ -9,7 +9,7 @@
  */
 import { byId, h, parts, setChildren, setText } from "./dom.js";
 import { isNarrow } from "./palette.js";
-import { stops, usual } from "./stats.js";
+import { slowestCall, stops, timesWords, usual } from "./stats.js";
 import { age, bytes, count, duration, recordingWords } from "./words.js";
 
 /** Conditions that say themselves how the stream is. */
@@ -94,7 +94,7 @@ export class Glance {
     setText(byId("back-count"), back.fresh ? `${count(back.fresh, "new record")},` : "");
     this.#keepHeight(condition.id);
     this.#speak(condition, `${condition.word} ${flat(condition.fact)} ${flat(counts)}`);
-    this.#foot();
+    this.#foot(now);
   }
 
   /**
@@ -127,18 +127,31 @@ export class Glance {
     setText(byId("spoken"), text);
   }
 
-  #foot() {
+  /** @param {number} now */
+  #foot(now) {
     const { state } = this.store;
     if (!state) return;
     const { cost, engine } = state;
-    const own = `${(cost.cpu * 100).toFixed(1)}\u00a0% CPU · ${cost.calls_per_s.toFixed(1)}\u00a0calls/s · ${bytes(cost.bytes_per_s)}/s · ${bytes(cost.rss_bytes)}`;
+    const own = `${(cost.cpu * 100).toFixed(1)}\u00a0% CPU · ${bytes(cost.rss_bytes)}`;
     const recorded = recordingWords(state.recording);
     setChildren(byId("cost"), own + recorded, () => ["plegscope itself: ", h("b", {}, own), recorded]);
-    setText(byId("more-cost"), `plegscope itself: ${own}${recorded}`);
+    const calls = this.#calls(now);
+    setChildren(byId("calls"), calls.join("|"), () => (calls.length ? ["runtime calls: ", h("b", {}, calls[0]), ...calls.slice(1).map((each) => ` · ${each}`)] : []));
+    setText(byId("more-cost"), `${calls.length ? `Runtime calls: ${calls.join(" · ")}. ` : ""}plegscope itself: ${own}${recorded}`);
     const queue = `${engine.queue.length} of ${engine.queue.capacity}`;
     setChildren(byId("queue"), `${queue}|${engine.queue.held}`, () => ["queue ", h("b", {}, queue), engine.queue.held ? ` · ${engine.queue.held} held` : ""]);
     const by = Object.entries(engine.events).filter(([, n]) => n > 0).map(([name, n]) => `${name}\u00a0${n.toLocaleString("en-US")}`).join(" · ");
     setChildren(byId("sources"), by, () => (by ? ["lifecycle events by source: ", h("b", {}, by)] : []));
+  }
+
+  /** What the node is asked, and which answer took longest. @param {number} now @returns {string[]} */
+  #calls(now) {
+    const { cost, ended } = /** @type {import("./types.js").SessionState} */ (this.store.state);
+    const words = ended || !cost.calls_per_s ? [] : [`${cost.calls_per_s.toFixed(1)}/s · ${bytes(cost.bytes_per_s)}/s`];
+    const worst = slowestCall(this.store, now);
+    const whose = worst?.uid ? this.store.lanes.get(worst.uid)?.label : "";
+    if (worst) words.push(`slowest in 60\u00a0s ${duration(worst.ns)}, ${worst.method}${whose ? ` of ${whose}` : ""}`);
+    return words;
   }
 
   /** Row heads of the timeline. @param {number} now */
@@ -154,13 +167,8 @@ export class Glance {
     byId("head-stream").title = stream.meaning;
     setText(byId("head-queue-length"), `${state.engine.queue.length} of ${state.engine.queue.capacity}`);
     const typical = usual(this.store);
-    setText(byId("gauge-usual"), typical ? `usual ${range(typical.low, typical.high)}` : "");
+    const compared = typical ? [typical.times === null ? "" : timesWords(typical.times), "this node’s usual", duration(typical.middle)].join(" ").trim() : "";
+    setText(byId("gauge-usual"), compared);
+    byId("gauge-usual").title = typical ? `Median of the ${count(typical.count, "global relist")} that this page knows of; nine of ten took ${duration(typical.high)} or less.` : "";
   }
-}
-
-/** "6–9 ms". @param {number} low @param {number} high */
-function range(low, high) {
-  const [a, b] = [duration(low), duration(high)];
-  const [number, unit] = a.split("\u00a0");
-  return b.endsWith(unit) && a !== b ? `${number}–${b}` : a === b ? a : `${a}–${b}`;
 }

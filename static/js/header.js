@@ -32,6 +32,7 @@ export class Header {
     page.glance.update(how, now, { following: here, lookingBack: now - to, fresh: here || page.options.clock ? 0 : store.lastSeq - page.leftAt });
     page.glance.heads(now);
     page.gauge.update(store.state, now, typical);
+    page.trend.update(store, now, typical);
     page.distribution.update(store, now);
     page.legend.update(store, from, to);
     page.table.update();

@@ -55,6 +55,7 @@ import { Tabs } from "./tabs.js";
 import { wireKeys } from "./shortcuts.js";
 import { startTheme } from "./theme.js";
 import { Timeline } from "./timeline.js";
+import { Trend } from "./trend.js";
 import { View } from "./view.js";
 import { timeOfDay, zone } from "./words.js";
 
@@ -115,6 +116,7 @@ export class NodePage {
     });
     this.glance = new Glance(this.store);
     this.gauge = new Gauge(byId("gauge"));
+    this.trend = new Trend(byId("trend"));
     this.distribution = new Distribution(byId("distribution"));
     this.legend = new Legend(byId("legend"), byId("legend-all"), this.off, () => {
       this.timeline.invalidate();

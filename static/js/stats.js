@@ -9,8 +9,10 @@ import { lowerBound } from "./lane.js";
 import { foundHow, median, quantile } from "./words.js";
 
 const MINUTE = 60e9;
-/** Global relists that make "this node's usual". */
-const USUAL_COUNT = 300;
+/** Global relists below which nothing is called usual. */
+const USUAL_LEAST = 5;
+/** What was usual when it was last asked for. @type {WeakMap<Store, {key: string, usual: Usual|null}>} */
+const kept = new WeakMap();
 
 /**
  * Whether a finding tells of a container that stopped while watched: not one that had exited long
@@ -96,15 +98,73 @@ export function told(store, since) {
   return n;
 }
 
-/** Durations of the newest global relists that ended: low and high of the usual, and the middle. @param {Store} store */
+/**
+ * This node's usual: of the global relists known here that came back, the middle, and between what
+ * nine of ten of each side lie. `times`: the last one in middles; `since`: when the oldest began.
+ * @typedef {{low: number, middle: number, high: number, longest: number, count: number, since: number, span: number, times: number|null}} Usual all in ns but `count` and `times`
+ * @param {Store} store @returns {Usual|null} null below USUAL_LEAST
+ */
 export function usual(store) {
-  const values = [];
-  for (let i = store.globals.length - 1; i >= 0 && values.length < USUAL_COUNT; i -= 1) {
-    const { done, ok } = store.globals[i];
-    if (done && ok && typeof done.duration_ns === "number") values.push(done.duration_ns);
-  }
-  if (values.length < 5) return null;
-  return {
-    low: quantile(values, 0.1) ?? 0, middle: quantile(values, 0.5) ?? 0, high: quantile(values, 0.9) ?? 0,
+  const { globals } = store;
+  const last = globals.at(-1);
+  const key = `${globals.length}|${globals[0]?.id}|${last?.id}|${last?.to}`;
+  const known = kept.get(store);
+  if (known?.key === key) return known.usual;
+  const done = globals.filter(({ done, ok }) => done && ok && typeof done.duration_ns === "number");
+  const values = done.map(({ done }) => /** @type {number} */ (done?.duration_ns));
+  const middle = quantile(values, 0.5) ?? 0;
+  const took = values.at(-1);
+  const found = values.length < USUAL_LEAST ? null : {
+    low: quantile(values, 0.1) ?? 0, middle, high: quantile(values, 0.9) ?? 0, longest: quantile(values, 1) ?? 0, count: values.length,
+    since: done[0].from, span: /** @type {number} */ (done[done.length - 1].to) - done[0].from, times: took === undefined || !middle ? null : took / middle,
   };
+  kept.set(store, { key, usual: found });
+  return found;
+}
+
+/** A number of times in two digits: "0.6", "3.0", "60". @param {number} times */
+export function timesWords(times) {
+  return `${times < 9.95 ? times.toFixed(1) : Math.round(times).toLocaleString("en-US")}×`;
+}
+
+/**
+ * Global relists and how many containers each listed, side by side, in so many columns of time.
+ * A column has its longest relist, one that has not come back counted up to now, and the newest
+ * count; null where there is none.
+ * @typedef {{took: number|null, open: boolean, failed: boolean, containers: number|null}} Column
+ * @param {Store} store @param {number} now @param {number} columns
+ * @returns {{from: number, to: number, columns: Column[]}|null} null when there was no relist
+ */
+export function trend(store, now, columns) {
+  const { globals } = store;
+  if (!globals.length) return null;
+  const { from } = globals[0];
+  const to = Math.max(now, from + 1);
+  /** @type {Column[]} */
+  const found = Array.from({ length: columns }, () => ({ took: null, open: false, failed: false, containers: null }));
+  for (const each of globals) {
+    const column = found[Math.min(columns - 1, Math.floor(((each.from - from) / (to - from)) * columns))];
+    const took = (each.to ?? now) - each.from;
+    if (took >= (column.took ?? 0)) {
+      column.took = took;
+      column.open = each.to === null;
+    }
+    if (each.ok === false) column.failed = true;
+    else if (each.done) column.containers = each.done.containers ?? column.containers;
+  }
+  return { from, to, columns: found };
+}
+
+/**
+ * The slowest call to the runtime that relists made in the last `span` ns and that came back.
+ * @param {Store} store @param {number} now @returns {{method: string, ns: number, uid: string}|null}
+ */
+export function slowestCall(store, now, span = MINUTE) {
+  let worst = null;
+  for (let i = lowerBound(store.records, now - span); i < store.records.length; i += 1) {
+    const rec = store.records[i];
+    if (rec.kind !== "relist_finished" || !rec.slowest_method) continue;
+    if (!worst || (rec.slowest_ns ?? 0) > worst.ns) worst = { method: rec.slowest_method, ns: rec.slowest_ns ?? 0, uid: rec.slowest_uid ?? "" };
+  }
+  return worst;
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { noticed, stops, told } from "../../static/js/stats.js";
+import { noticed, slowestCall, stops, timesWords, told, trend, usual } from "../../static/js/stats.js";
+import { containersWords } from "../../static/js/trend.js";
 import { MS, Play, S, stored } from "./kit.mjs";
 
 test("the panel counts the very stops that the sentence counts, and starts apart from them", () => {
@@ -27,4 +28,41 @@ test("stop events since a moment: others, and those of an earlier time, are none
   play.stop(4000, "a");
   play.rec("stream_event", 5000, { event: 7, type: "created", uid: "a", container_id: "x", container_name: "", is_sandbox: false, created_at: 0, latency_ns: 0, backlog: false, request: null });
   assert.deepEqual([told(stored(play), 0), told(stored(play), 2 * S), told(stored(play), 9 * S)], [2, 1, 0]);
+});
+
+test("this node's usual is the median of all that is known, and says of how many and since when", () => {
+  const play = new Play();
+  [4, 2, 3, 9, 6].forEach((took, i) => play.global(1000 * (i + 1), took));
+  const store = stored(play);
+  const known = usual(store);
+  assert.deepEqual([known?.middle, known?.longest, known?.count, known?.since, known?.span], [4 * MS, 9 * MS, 5, S, 4 * S + 6 * MS]);
+  assert.equal(known?.times, 1.5);
+  assert.equal(usual(store), known, "asked again, it is not reckoned again");
+  // One that failed is no measure, and one that hangs has no duration yet.
+  play.begin(6000);
+  play.end(9000, 6000, { ok: false });
+  play.begin(10_000);
+  assert.equal(usual(stored(play))?.count, 5);
+});
+
+test("the trend has the longest relist and the containers of each moment, and what hangs", () => {
+  const play = new Play();
+  play.global(0, 5);
+  play.global(1000, 700);
+  play.global(2000, 6);
+  play.begin(5000);
+  const found = trend(stored(play), 8 * S, 4);
+  assert.deepEqual(found?.columns.map(({ took, open }) => [took, open]), [[700 * MS, false], [6 * MS, false], [3 * S, true], [null, false]]);
+  assert.deepEqual(found?.columns.map(({ containers }) => containers), [1, 1, null, null]);
+  assert.equal(trend(stored(new Play()), S, 4), null);
+  assert.deepEqual([containersWords([26, 24, 25]), containersWords([1]), containersWords([])].map((each) => each.replaceAll("\u00a0", " ")), ["24–26 containers", "1 container", ""]);
+});
+
+test("times are two digits, and the slowest call of the last minute is named", () => {
+  assert.deepEqual([0.62, 3, 59.6, 1234].map(timesWords), ["0.6×", "3.0×", "60×", "1,234×"]);
+  const play = new Play();
+  play.global(1000);
+  play.rec("relist_finished", 50_000, { relist: 9, scope: "pod", source: "post_sync", uid: "a", started: 0, duration_ns: 9 * MS, ok: true, slowest_method: "ContainerStatus", slowest_ns: 7 * MS, slowest_uid: "a" });
+  assert.deepEqual(slowestCall(stored(play), 60 * S), { method: "ContainerStatus", ns: 7 * MS, uid: "a" });
+  assert.equal(slowestCall(stored(play), 200 * S), null);
 });
