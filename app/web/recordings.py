@@ -7,6 +7,7 @@ that can be changed: a note at a time, saved beside the recording.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, cast
 from urllib.parse import urlencode
 
@@ -64,6 +65,10 @@ class LibraryLike(Protocol):
 
     async def listing(self) -> RecordingList:
         """What can be opened."""
+        ...
+
+    async def paths(self, files: Sequence[str]) -> Sequence[Path]:
+        """The files of a recording."""
         ...
 
     async def told(self, files: Sequence[str], node: int, since: int) -> FilmTold:
@@ -296,6 +301,7 @@ def pages(library: LibraryLike, rendered: Renders, *, home: bool) -> Part:
             run=film,
             drops=home,
             film=film,
+            files=files,
             state=_Title(told.title),
             profile=PROFILES.get(told.state.engine.profile),
         )
@@ -321,6 +327,27 @@ def pages(library: LibraryLike, rendered: Renders, *, home: bool) -> Part:
             list=await library.listing(),
             counted=home,
             query_of=cast("Callable[..., str]", query_of),
+        )
+
+    @routes.get("/recordings/export")
+    async def export(
+        file: Files = [],  # noqa: B006
+        node: Node = 0,
+    ) -> HTMLResponse:
+        try:
+            files = _names(file)
+            paths = await library.paths(files)
+        except RecordingError as error:
+            return rendered.refused(_status(error), str(error))
+        more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        return rendered.page(
+            "replay-export-page.html",
+            partial=False,
+            title=f"{paths[0].name}{more}",
+            query=query_of(files, node),
+            files=files,
+            node=node,
+            nodes=(),
         )
 
     return Part(routes, {})

@@ -12,6 +12,7 @@
 import { byId, h, plain, setText } from "./dom.js";
 import { writeFilmLink } from "./film-link.js";
 import { OverviewStrip } from "./overview.js";
+import { stretchFields } from "./replay-export.js";
 import { runTime } from "./run-link.js";
 import { count, duration, timeOfDay } from "./words.js";
 
@@ -57,6 +58,7 @@ export class ReplayBar {
       const note = byId("mark-note");
       void this.#change({ t: Math.round(player.t), note: note.value }).then((done) => { if (done) note.value = ""; });
     });
+    for (const button of byId("export").querySelectorAll("[data-fill]")) button.addEventListener("click", () => this.#stretch(/** @type {HTMLElement} */ (button).dataset.fill ?? ""));
     document.getElementById("node-choice")?.addEventListener("change", (event) => this.#node(/** @type {HTMLSelectElement} */ (event.target).value));
     player.onCursor.push(() => this.#moved());
     player.onState.push(() => this.#moved());
@@ -125,6 +127,24 @@ export class ReplayBar {
     const { loop } = this.player;
     byId("loop").setAttribute("aria-pressed", String(loop !== null));
     setText(byId("loop-words"), loop ? `${runTime(loop[0])} – ${runTime(loop[1])}` : "off");
+  }
+
+  toggleExport() {
+    byId("export").togglePopover();
+  }
+
+  /** What is exported: all of it, what is shown, or the loop. @param {string} which */
+  #stretch(which) {
+    const { page, player } = this;
+    const says = /** @type {HTMLElement} */ (byId("export").querySelector("[data-says]"));
+    if (which === "loop" && !player.loop) {
+      setText(says, "Nothing is looped: drag over the overview, or press i and o.");
+      return;
+    }
+    const stretch = which === "shown" ? page.view.window(player.t) : which === "loop" ? player.loop : null;
+    const { from, to } = stretchFields(stretch, player.duration);
+    for (const [name, value] of Object.entries({ from, to })) /** @type {HTMLInputElement} */ (byId("export").querySelector(`[name=${name}]`)).value = value;
+    setText(says, from || to ? `From ${from || "the beginning"} to ${to || "the end"}.` : "All of it.");
   }
 
   toggleMarkers() {
@@ -207,5 +227,6 @@ export function replayKeys(bar) {
     key("o", "the loop ends here", (shown) => shown.loop("to")),
     key("x", "no loop", (shown) => shown.noLoop()),
     key("m", "markers; mark this time", (shown) => shown.toggleMarkers()),
+    key("s", "export it, or a part of it", (shown) => shown.toggleExport()),
   ];
 }

@@ -123,7 +123,7 @@ export function parseTime(text) {
   const given = text.trim().replaceAll(/\s+/g, "");
   const clock = /^(\d{1,3}):(\d{1,2}(?:\.\d{1,9})?)$/.exec(given);
   if (clock) return Math.round((Number(clock[1]) * 60 + Number(clock[2])) * 1e9);
-  const parts = /^(?:(\d{1,2})h)?(?:(\d{1,3})m(?:in)?)?(?:(\d{1,5}(?:\.\d{1,9})?)s?)?$/.exec(given);
+  const parts = /^(?:(\d{1,2})h)?(?:(\d{1,3})m(?:in)?)?(?:(\d{1,9}(?:\.\d{1,9})?)s?)?$/.exec(given);
   if (!parts || !given) return null;
   return Math.round((Number(parts[1] ?? 0) * 3600 + Number(parts[2] ?? 0) * 60 + Number(parts[3] ?? 0)) * 1e9);
 }

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import get_args
 
 import httpx
 import msgspec
@@ -17,6 +18,7 @@ from app.replaying.library import Library
 from app.resources import templates_dir
 from app.web import body, faults, recordings
 from app.web.access import access
+from app.web.exports import FormatName
 from app.web.guard import Guard
 from app.web.pages import PageData, Pages
 from tests.recording.recorded import record_scenario
@@ -160,6 +162,25 @@ async def test_a_name_is_followed_whatever_it_is(bench: Bench) -> None:
     page = await bench.client.get("/replay", params={"file": HOSTILE})
     assert page.status_code == 200
     assert "onclick=" not in page.text.replace("onclick=&#34;", "").replace("onclick%3D", "")
+
+
+async def test_each_can_be_exported_without_scripts(bench: Bench) -> None:
+    page = Page((await bench.client.get("/recordings")).text)
+    links = [str(one.get("href", "")) for one in page.all("a")]
+    (link,) = [one for one in links if one == "/recordings/export?file=a.mcap"]
+    answer = await bench.client.get(link)
+    assert answer.status_code == 200
+    form = Page(answer.text)
+    assert [one.get("action") for one in form.all("form")] == ["/api/v1/recording/export"]
+    fields = {str(one.get("name")) for one in (*form.all("input"), *form.all("select"))}
+    assert fields == {"file", "format", "table", "from", "to", "redact", "container_names"}
+    formats = {one.get("value") for one in form.all("input") if one.get("name") == "format"}
+    assert formats == set(get_args(FormatName))
+    hostile = await bench.client.get("/recordings/export", params={"file": HOSTILE})
+    assert hostile.status_code == 200
+    assert not any(one.get("onclick") for one in Page(hostile.text).all("b"))
+    gone = await bench.client.get("/recordings/export?file=none.mcap")
+    assert (gone.status_code, "not in reach" in Page(gone.text).words) == (404, True)
 
 
 async def test_a_directory_without_recordings_says_how_to_get_one(tmp_path: Path) -> None:
