@@ -22,6 +22,8 @@ export class Labels {
     /** @type {Map<string, {element: HTMLElement, key: string}>} */
     this.shown = new Map();
     scroller.addEventListener("scroll", () => this.update(), { passive: true });
+    // What is in sight changes with the room for it, too: a drawer opens, a bar takes a second line.
+    new ResizeObserver(() => this.update()).observe(scroller);
   }
 
   /** @param {Row[]} rows @param {number} height */
