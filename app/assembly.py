@@ -259,6 +259,7 @@ class Parts:
         session.speed = clock.speed
         if recorder is not None:
             session.recorded = recorder.state
+            self._client.on_answer = recorder.on_answer
         if hand is not None:
             session.faults = partial(at_work, hand)
         supervisor.tell = session.warn
@@ -324,6 +325,7 @@ class Parts:
         )
         if library is not None:
             supervisor.add("recordings", library.run)
+            supervisor.add("what-if", dashboard.run_whatif)
         supervisor.add("hub", dashboard.run_hub)
         supervisor.add("web server", lambda: dashboard.run_server(supervisor.stop))
         announce(_greeting(session, first, dashboard.address))

@@ -39,6 +39,10 @@ CHANNEL_OPTIONS: tuple[tuple[str, int | str], ...] = (
 
 T = TypeVar("T", bound=Message)
 
+OnAnswer = Callable[[int, int, str, str, bytes], None]
+"""Is told of each list and status as received: monotonic and wall time (ns), the method, the id
+that was asked for (a list: the pod's UID, or empty for all), and the answer's bytes."""
+
 
 class EventCall(Protocol):
     """The part of a gRPC stream call that the stream keeper uses."""
@@ -102,6 +106,8 @@ class CriClient:
         )
         self._waiting: dict[int, tuple[str, int]] = {}
         self._started = 0
+        self.on_answer: OnAnswer | None = None
+        """Is called with each list and status, before anything is made of it; must not raise."""
         self.counts: dict[str, MethodCount] = {}
         unary = self._unary_method
         self._version = unary("Version", cri_pb2.VersionRequest)
@@ -177,7 +183,7 @@ class CriClient:
         if uid is not None:
             request.filter.label_selector[UID_LABEL] = uid
         return await self._call(
-            self._list_sandboxes, request, cri_pb2.ListPodSandboxResponse, costs
+            self._list_sandboxes, request, cri_pb2.ListPodSandboxResponse, costs, about=uid or ""
         )
 
     async def list_containers(
@@ -188,7 +194,7 @@ class CriClient:
         if uid is not None:
             request.filter.label_selector[UID_LABEL] = uid
         return await self._call(
-            self._list_containers, request, cri_pb2.ListContainersResponse, costs
+            self._list_containers, request, cri_pb2.ListContainersResponse, costs, about=uid or ""
         )
 
     async def pod_sandbox_status(
@@ -197,7 +203,7 @@ class CriClient:
         """``PodSandboxStatus``, not verbose."""
         request = cri_pb2.PodSandboxStatusRequest(pod_sandbox_id=sandbox_id)
         return await self._call(
-            self._sandbox_status, request, cri_pb2.PodSandboxStatusResponse, costs
+            self._sandbox_status, request, cri_pb2.PodSandboxStatusResponse, costs, about=sandbox_id
         )
 
     async def container_status(
@@ -206,7 +212,11 @@ class CriClient:
         """``ContainerStatus``, not verbose."""
         request = cri_pb2.ContainerStatusRequest(container_id=container_id)
         return await self._call(
-            self._container_status, request, cri_pb2.ContainerStatusResponse, costs
+            self._container_status,
+            request,
+            cri_pb2.ContainerStatusResponse,
+            costs,
+            about=container_id,
         )
 
     def container_events(self, deadline_s: float | None) -> EventCall:
@@ -235,6 +245,8 @@ class CriClient:
         response: type[T],
         costs: list[CallCost] | None,
         limit: float | None = None,
+        *,
+        about: str | None = None,
     ) -> T:
         timeout_s = self.deadlines.call if limit is None else limit
         # Whether anybody answers ``Version`` at all is a question of real time.
@@ -250,6 +262,9 @@ class CriClient:
             count.size += len(raw)
             answer = response.FromString(raw)
             failed = False
+            if about is not None and self.on_answer is not None:
+                clock = self._clock
+                self.on_answer(clock.mono(), clock.wall(), method.name, about, raw)
         except grpc.aio.AioRpcError as error:
             raise CallFailed(method.name, error.code(), error.details() or "", timeout_s) from error
         except DecodeError as error:

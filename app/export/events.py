@@ -18,10 +18,15 @@ FIELDS: Final[dict[str, Kind]] = {
     "PodSandboxMetadata.name": "pod",
     "PodSandboxMetadata.uid": "id",
     "PodSandboxMetadata.namespace": "namespace",
+    "PodSandbox.id": "id",
     "PodSandboxStatus.id": "id",
     "PodSandboxNetworkStatus.ip": "ip",
     "PodIP.ip": "ip",
     "ContainerMetadata.name": "container",
+    "Container.id": "id",
+    "Container.pod_sandbox_id": "id",
+    "Container.image_ref": "image",
+    "Container.image_id": "image",
     "ContainerStatus.id": "id",
     "ContainerStatus.image_ref": "image",
     "ContainerStatus.image_id": "image",
@@ -48,29 +53,30 @@ SMALL: Final = 3
 """Values shorter than this, and numbers, are not looked for in texts: they are anywhere."""
 
 
-def learn(redactor: Redactor, raw: bytes) -> None:
-    """Learn all names in one message of the event stream; one that is none has none."""
-    event = _parsed(raw)
-    if event is not None:
-        _learn(redactor, event)
+def learn(redactor: Redactor, raw: bytes, kind: str = "ContainerEventResponse") -> None:
+    """Learn all names in one message of this kind; what is none has none."""
+    message = _parsed(raw, kind)
+    if message is not None:
+        _learn(redactor, message)
 
 
-def redact(redactor: Redactor, raw: bytes) -> bytes | None:
+def redact(redactor: Redactor, raw: bytes, kind: str = "ContainerEventResponse") -> bytes | None:
     """The message without names; None if it is no message."""
-    event = _parsed(raw)
-    if event is None:
+    message = _parsed(raw, kind)
+    if message is None:
         return None
-    _redact(redactor, event)
-    return event.SerializeToString(deterministic=True)
+    _redact(redactor, message)
+    return message.SerializeToString(deterministic=True)
 
 
-def _parsed(raw: bytes) -> Message | None:
+def _parsed(raw: bytes, kind: str) -> Message | None:
+    made: Message = getattr(cri_pb2, kind)()
     try:
-        event = cri_pb2.ContainerEventResponse.FromString(raw)
+        made.ParseFromString(raw)
     except DecodeError:
         return None
-    event.DiscardUnknownFields()
-    return event
+    made.DiscardUnknownFields()
+    return made
 
 
 def _learn(redactor: Redactor, message: Message) -> None:

@@ -34,6 +34,8 @@ NAMES: Final[dict[str, Kind]] = {
     "container_id": "id",
     "sandbox_id": "id",
     "id": "id",
+    "asked_for": "id",
+    "gone_ids": "id",
     "namespace": "namespace",
     "pod_name": "pod",
     "pod_namespace": "namespace",

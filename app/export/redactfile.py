@@ -22,10 +22,12 @@ from app.export.output import unwritable, write
 from app.export.redact import Redacted, Redactor
 from app.export.source import open_source
 from app.recording import format as words
+from app.recording.answers import Answered
 from app.recording.format import (
-    EVENTS,
+    ANSWERS,
     INPUTS,
     LOSSES,
+    MESSAGES,
     OPENING,
     SESSION,
     STATES,
@@ -83,9 +85,10 @@ KINDS: Final[dict[int, Any]] = {
     OPENING: AnyRecord,
     LOSSES: Loss,
     STATES: StateThen,
+    ANSWERS: Answered,
     **dict.fromkeys(TOLD, AnyRecord),
 }
-"""What the messages of each channel are, but for ``EVENTS``."""
+"""What the messages of each channel are, but for the runtime's own (``MESSAGES``)."""
 
 
 class _Copy:
@@ -124,8 +127,8 @@ class _Copy:
         with Recording(self._source) as recording:
             for number, message in recording.messages():
                 found = True
-                if number == EVENTS:
-                    events.learn(self._redactor, message.data)
+                if number in MESSAGES:
+                    events.learn(self._redactor, message.data, MESSAGES[number])
                 else:
                     thing = self._decoded(number, message)
                     if thing is not None:
@@ -154,8 +157,8 @@ class _Copy:
             segment.append(packer.take())
 
     def _redacted(self, number: int, message: Message) -> bytes | None:
-        if number == EVENTS:
-            return events.redact(self._redactor, message.data)
+        if number in MESSAGES:
+            return events.redact(self._redactor, message.data, MESSAGES[number])
         thing = self._decoded(number, message)
         return None if thing is None else self._encode(self._redactor.redact(thing))
 

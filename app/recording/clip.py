@@ -15,6 +15,7 @@ from app.engine.inputs import Input
 from app.engine.records import Gap, Record
 from app.errors import RecordingError
 from app.hub.encode import encode
+from app.recording.answers import Answer
 from app.recording.format import Loss, SessionInfo, StateThen
 from app.recording.opening import Opening
 from app.recording.reading import Fed, Item, Recording, Told
@@ -108,7 +109,7 @@ def _parts(current: Path, span_s: float) -> list[Path]:
 def _copy(files: Sequence[Path], out: Path, since_t: int) -> None:
     scribe: _Clipper | None = None
     for path in files:
-        with Recording(path) as recording:
+        with Recording(path, answers=True) as recording:
             for item in recording.items():
                 if recording.info is None:
                     continue
@@ -167,6 +168,8 @@ class _Clipper(Scribe):
                 self._inputs = item.number
             else:
                 self.put_input(item.happened)
+        elif isinstance(item, Answer):
+            self.put_answer(item)
         elif isinstance(item, Loss):
             self.put_loss(item)
         elif not isinstance(item, StateThen):

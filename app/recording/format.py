@@ -10,16 +10,21 @@ A recording is an MCAP file of the profile ``plegscope``. Its topics:
     /plegscope/state     now and then: the engine's state, as the records so far tell it
     /plegscope/opening   now and then: earlier records, newest of their kind, to begin from
     /plegscope/losses    what the recorder could not keep
+    /plegscope/answers   what is told of each answer that the runtime gave (``answers.py``)
     /cri/events          the runtime's events as received, in protobuf
+    /cri/sandboxes, /cri/containers, /cri/sandbox_status, /cri/container_status
+                         its answers as received, or a list's rows that have changed; each stands
+                         before what is told of it
 
-All but the last are JSON with JSON Schema. An input stands before the records it brought about.
+What is of the CRI is protobuf, with the part of the CRI that it takes to be read; all else is JSON
+with JSON Schema. An input stands before the records it brought about.
 ``log_time`` is the session's monotonic time put on the wall clock of its beginning, so that it
 never jumps; ``publish_time`` is what the wall clock said. ``sequence`` counts a channel's messages
 (inputs: all that were fed; records: the journal's own number), so that a hole shows.
 """
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 import msgspec
@@ -51,6 +56,7 @@ from app.engine.state import EngineState
 from app.journal.projection import PodKept
 from app.journal.rebuild import Inner
 from app.recording import mcapwrite as mcap
+from app.recording.answers import Answered
 from app.recording.lists import Listed
 
 FORMAT: Final = 1
@@ -66,6 +72,7 @@ MOST_CHUNK: Final = 16 * 1024 * 1024
 """Bytes of an unpacked chunk that a reader accepts; plegscope ends its own far earlier."""
 
 SESSION, INPUTS, RECORDS, STREAM, NOTES, OPENING, LOSSES, EVENTS, STATES = range(1, 10)
+ANSWERS, SANDBOXES, CONTAINERS, SANDBOX_STATUS, CONTAINER_STATUS = range(10, 15)
 """Channel numbers. They are fixed, so that a file whose first bytes are lost can be read."""
 
 TOPICS: Final = {
@@ -78,8 +85,30 @@ TOPICS: Final = {
     LOSSES: "/plegscope/losses",
     EVENTS: "/cri/events",
     STATES: "/plegscope/state",
+    ANSWERS: "/plegscope/answers",
+    SANDBOXES: "/cri/sandboxes",
+    CONTAINERS: "/cri/containers",
+    SANDBOX_STATUS: "/cri/sandbox_status",
+    CONTAINER_STATUS: "/cri/container_status",
 }
 NUMBERS: Final = {topic: number for number, topic in TOPICS.items()}
+
+ANSWERS_OF: Final = {
+    "ListPodSandbox": SANDBOXES,
+    "ListContainers": CONTAINERS,
+    "PodSandboxStatus": SANDBOX_STATUS,
+    "ContainerStatus": CONTAINER_STATUS,
+}
+"""Where the answers of a method are."""
+
+MESSAGES: Final = {
+    EVENTS: "ContainerEventResponse",
+    SANDBOXES: "ListPodSandboxResponse",
+    CONTAINERS: "ListContainersResponse",
+    SANDBOX_STATUS: "PodSandboxStatusResponse",
+    CONTAINER_STATUS: "ContainerStatusResponse",
+}
+"""What is the runtime's own: CRI messages (package ``runtime.v1``) of these kinds."""
 
 ENGINE_MADE: Final = frozenset({RECORDS, STREAM})
 """Channels with what the engine told: running the inputs again gives the same."""
@@ -146,6 +175,7 @@ class Loss(msgspec.Struct, frozen=True, kw_only=True):
     inputs: int = 0
     records: int = 0
     events: int = 0
+    answers: int = 0
     reason: str
 
 
@@ -177,17 +207,33 @@ def _json_schema(kind: Any) -> bytes:
     return msgspec.json.encode(msgspec.json.schema(kind))
 
 
-def _events_schema() -> bytes:
-    """A ``FileDescriptorSet`` of one file: field 1, and its length."""
+def _cri_schema(message: str) -> bytes:
+    """A ``FileDescriptorSet`` of one file with this message and all that is in it."""
     # Here, as reading needs no protobuf.
+    from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+
     from app.cri.pb import cri_pb2
 
-    file = cri_pb2.DESCRIPTOR.serialized_pb
-    size, length = bytearray(), len(file)
-    while length > 0x7F:
-        size.append(length & 0x7F | 0x80)
-        length >>= 7
-    return b"\x0a" + bytes([*size, length]) + file
+    whole = FileDescriptorProto.FromString(cri_pb2.DESCRIPTOR.serialized_pb)
+    messages = {one.name: one for one in whole.message_type}
+    needed: set[str] = set()
+    wanted = [message]
+    while wanted:
+        name = wanted.pop()
+        if name not in needed:
+            needed.add(name)
+            if name in messages:
+                described = messages[name]
+                for one in (described, *described.nested_type):
+                    wanted += [field.type_name.rpartition(".")[2] for field in one.field]
+    part = FileDescriptorProto(
+        name=whole.name,
+        package=whole.package,
+        syntax=whole.syntax,
+        message_type=[one for one in whole.message_type if one.name in needed],
+        enum_type=[one for one in whole.enum_type if one.name in needed],
+    )
+    return FileDescriptorSet(file=[part]).SerializeToString(deterministic=True)
 
 
 _Schema = tuple[str, str, Callable[[], bytes]]
@@ -197,8 +243,12 @@ _SCHEMAS: Final[dict[int, _Schema]] = {
     2: ("plegscope.Input", "jsonschema", lambda: _json_schema(AnyInput)),
     3: ("plegscope.Record", "jsonschema", lambda: _json_schema(AnyRecord)),
     4: ("plegscope.Loss", "jsonschema", lambda: _json_schema(Loss)),
-    5: ("runtime.v1.ContainerEventResponse", "protobuf", _events_schema),
     6: ("plegscope.State", "jsonschema", lambda: _json_schema(StateThen)),
+    7: ("plegscope.Answered", "jsonschema", lambda: _json_schema(Answered)),
+    **{
+        number: (f"runtime.v1.{kind}", "protobuf", partial(_cri_schema, kind))
+        for number, kind in zip((5, 8, 9, 10, 11), MESSAGES.values(), strict=True)
+    },
 }
 _SCHEMA_OF: Final = {
     SESSION: 1,
@@ -208,8 +258,9 @@ _SCHEMA_OF: Final = {
     NOTES: 3,
     OPENING: 3,
     LOSSES: 4,
-    EVENTS: 5,
     STATES: 6,
+    ANSWERS: 7,
+    **dict(zip(MESSAGES, (5, 8, 9, 10, 11), strict=True)),
 }
 
 
@@ -230,7 +281,7 @@ def channel_records() -> bytes:
             number,
             _SCHEMA_OF[number],
             topic,
-            "protobuf" if number == EVENTS else "json",
+            "protobuf" if number in MESSAGES else "json",
             {"format": str(FORMAT)},
         )
         for number, topic in TOPICS.items()

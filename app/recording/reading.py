@@ -18,7 +18,10 @@ from app.engine.inputs import Input
 from app.engine.records import AnyRecord, Record
 from app.errors import RecordingError
 from app.recording import format as words
+from app.recording.answers import Answer, Answered, AnswerReader, Unknowable
 from app.recording.format import (
+    ANSWERS,
+    ANSWERS_OF,
     ENGINE_MADE,
     EVENTS,
     FORMAT,
@@ -42,6 +45,8 @@ from app.recording.mcapwrite import MAGIC
 
 OURS_WITHIN = 8
 """A file whose header does not say that it is a recording must say so within so many chunks."""
+
+RAW_ANSWERS = frozenset(ANSWERS_OF.values())
 
 GIVE = "Give a file that plegscope recorded."
 
@@ -72,20 +77,30 @@ class Heard(NamedTuple):
     raw: bytes
 
 
-Item = Fed | Told | Heard | Loss | StateThen
+Item = Fed | Told | Heard | Answer | Loss | StateThen
+"""``Answer`` only where they were asked for."""
 
 
 class Recording:
     """One file, read once from its beginning to its end by ``items``.
 
-    Everything else is known as far as reading has come. Use it in ``with``.
+    Everything else is known as far as reading has come. Use it in ``with``. ``answers``: the
+    runtime's answers are among the items, each with all its rows.
 
     Raises:
         RecordingError: the file cannot be opened.
     """
 
-    def __init__(self, path: Path, stopped: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        stopped: Callable[[], bool] = lambda: False,
+        *,
+        answers: bool = False,
+    ) -> None:
         self.path = path
+        self._answers = AnswerReader() if answers else None
+        self._raw: tuple[int, int, bytes] = (0, 0, b"")
         self._file = _opened(path)
         self._size = os.fstat(self._file.fileno()).st_size
         self._reader = McapReader(self._file, self._size, stopped)
@@ -97,6 +112,7 @@ class Recording:
         self._versions = msgspec.json.Decoder(Versions)
         self._states = msgspec.json.Decoder(StateThen)
         self._losses = msgspec.json.Decoder(Loss)
+        self._answered = msgspec.json.Decoder(Answered)
         self._origin = 0
         self.info: SessionInfo | None = None
         self.unreadable = 0
@@ -183,6 +199,11 @@ class Recording:
                 return Told(self._records.decode(data), by_engine=False, opening=True)
             if number == EVENTS:
                 return Heard(message.log_time - self._origin, message.publish_time, data)
+            if number in RAW_ANSWERS:
+                self._raw = (number, message.sequence, data)
+                return None
+            if number == ANSWERS:
+                return self._answer(data, message.sequence)
             if number == STATES:
                 return self._states.decode(data)
             if number == LOSSES:
@@ -203,6 +224,22 @@ class Recording:
         try:
             return self._lists.read(happened)
         except Undecodable:
+            return None
+
+    def _answer(self, data: bytes, sequence: int) -> Answer | None:
+        if self._answers is None:
+            return None
+        told = self._answered.decode(data)
+        if told.method not in ANSWERS_OF:
+            return None
+        number, place, raw = self._raw
+        if told.form == "same" or (told.form == "changes" and not told.told):
+            raw = b""
+        elif (number, place) != (ANSWERS_OF[told.method], sequence):
+            return None
+        try:
+            return self._answers.read(told, raw)
+        except Unknowable:
             return None
 
     def _session(self, data: bytes) -> None:

@@ -1,10 +1,17 @@
 """Records a live session from a thread of its own, and never makes anybody wait.
 
 The session's thread only puts what happened into a bounded queue; it is not copied, as none of it
-ever changes. The recorder's thread takes it out six times a second, encodes it, writes a chunk. A
-disk that is full, slow or gone is the thread's trouble alone: what cannot be written waits and is
-tried again every second, and once the queue is full what comes is counted and not kept. The loss is
-told in the recording and by ``news``, as is that it goes on again.
+ever changes. The recorder's thread takes it out once the first of it is a tenth of a second old,
+encodes it, and writes a chunk, which then survives the process; that the disk holds it is asked for
+on a third thread, as a disk may take seconds. A disk that is full, slow or gone is trouble of these
+threads alone: what cannot be written waits and is tried again every second, and once the queue is
+full what comes is counted and not kept. The loss is told in the recording and by ``news``, as is
+that it goes on again.
+
+What is promised: what is older than a quarter of a second is in the file. It takes a tenth of a
+second and one encoding and write, so it holds as long as this process is given a core in time and
+the kernel takes the write at once. Where it is not, nothing that runs in this process could do
+better; ``slowest_s`` tells how long it really took.
 """
 
 import threading
@@ -17,16 +24,22 @@ from app.engine.records import Record
 from app.errors import where
 from app.hub.wire import Recorded
 from app.journal.weight import weight
+from app.recording.answers import Answer
 from app.recording.format import Loss, SessionInfo
 from app.recording.scribe import Scribe
 from app.recording.segment import Segment
+from app.recording.syncer import Syncer
 from app.recording.tally import Item, Losing, Rates, in_words
 
-FLUSH_S = 0.15
+FLUSH_S = 0.1
 """What happened is in the file after this time and that of one write."""
 
+IDLE_S = 0.5
+"""So often it looks after its files where nothing happens."""
+
 SYNC_S = 5.0
-"""So often the disk is told to hold it: what a machine that loses power may lose."""
+"""So often the disk is told to hold it: what a machine that loses power may lose, and what the disk
+then takes."""
 
 RETRY_S = 1.0
 
@@ -34,6 +47,9 @@ CAPACITY = 32_768
 """Things that may wait to be written."""
 MAX_HEFT = 48 * 1024 * 1024
 """Bytes, roughly, that they may hold."""
+MAX_ANSWERS = MAX_HEFT // 3
+"""Bytes of the runtime's answers among them: they shall not take the place of what the engine was
+fed, which tells nearly the same."""
 HURRY = 2048
 """So many that wait are taken at once."""
 
@@ -96,9 +112,12 @@ class Recorder:
         # Each of these two is written by one thread only.
         self._heft_in = 0
         self._heft_out = 0
+        self._answers_in = 0
+        self._answers_out = 0
         self._stepping = False
         self._lost = Losing()
-        self._lost_total = [0, 0, 0]
+        self._lost_answers = Losing()
+        self._lost_total = [0, 0, 0, 0]
         self._trouble = ""
         self._retry_at = 0.0
         self._checked = 0.0
@@ -110,8 +129,14 @@ class Recorder:
         self._was_in_trouble = ""
         self._failed = ""
         self._rates = Rates()
+        self._syncer = Syncer()
+        # Real time of the first thing that waits; the wake is for the first, the hurry for more.
+        self._oldest: float | None = None
         self._wake = threading.Event()
+        self._hurry = threading.Event()
         self._closing = False
+        self.slowest_s = 0.0
+        """The longest that anything waited until it was in the file, while all was well."""
         # A daemon: a disk that never answers must not keep the process alive.
         self._thread = threading.Thread(target=self._work, name="recorder", daemon=True)
         self._thread.start()
@@ -141,26 +166,50 @@ class Recorder:
         """The runtime's stream brought this message."""
         self._put(Item("event", t, wall, raw, 256 + len(raw)))
 
-    def _put(self, item: Item) -> None:
+    def on_answer(self, t: int, wall: int, method: str, asked_for: str, raw: bytes) -> None:
+        """The runtime answered a call of this method with this message."""
+        answer = Answer(t, wall, method, asked_for, raw)
+        item = Item("answer", t, wall, answer, 256 + len(raw))
+        waiting, lost = self._answers_in - self._answers_out, self._lost_answers
+        most = MAX_ANSWERS // 2 if lost.count else MAX_ANSWERS
+        if waiting and waiting + item.heft > most:
+            lost.add(item)
+            self._lost_total[3] += 1
+            return
+        if lost.count:
+            self._lost_answers = Losing()
+            self._tell_loss(lost, item)
+        if self._put(item):
+            self._answers_in += item.heft
+
+    def _put(self, item: Item) -> bool:
         queue = self._queue
         waiting, heft = len(queue), self._heft_in - self._heft_out
         lost = self._lost
         if lost.count:
             if waiting <= self._capacity // 2 and heft <= self._max_heft // 2:
-                loss = lost.told(item.t, item.wall, self._trouble)
                 self._lost = Losing()
-                self._news.append(("warning", in_words(loss)))
-                queue.append(Item("loss", item.t, item.wall, loss, 0))
+                self._tell_loss(lost, item)
             else:
                 self._lose(item)
-                return
+                return False
         elif waiting >= self._capacity or heft + item.heft > self._max_heft:
             self._lose(item)
-            return
+            return False
         self._heft_in += item.heft
         queue.append(item)
-        if waiting == HURRY:
+        if self._oldest is None:
+            self._oldest = time.monotonic()
             self._wake.set()
+        elif waiting == HURRY:
+            self._hurry.set()
+        return True
+
+    def _tell_loss(self, lost: Losing, item: Item) -> None:
+        """All of it was before this."""
+        loss = lost.told(item.t, item.wall, self._trouble)
+        self._news.append(("warning", in_words(loss)))
+        self._queue.append(Item("loss", item.t, item.wall, loss, 0))
 
     def _lose(self, item: Item) -> None:
         self._lost.add(item)
@@ -168,6 +217,7 @@ class Recorder:
         total[0] += item.kind == "input"
         total[1] += item.kind in ("record", "made")
         total[2] += item.kind == "event"
+        total[3] += item.kind == "answer"
 
     # What is told of it
 
@@ -197,7 +247,6 @@ class Recorder:
         """Where it writes, at which cost, and whether all is well."""
         segment = self._scribe.segment
         bytes_per_s, cpu = self._rates.at(time.monotonic(), self._scribe.written, self._cpu_ns)
-        inputs, records, events = self._lost_total
         return Recorded(
             well=not (self._trouble or self._slow or self._failed),
             file="" if segment is None else str(segment.path),
@@ -207,12 +256,13 @@ class Recorder:
             cpu=cpu,
             cpu_ns=self._cpu_ns,
             waiting=len(self._queue),
-            lost=inputs + records + events + self._scribe.too_large,
+            lost=sum(self._lost_total) + self._scribe.too_large,
         )
 
     def close(self, timeout: float = 5.0) -> bool:
         """Write what waits and end the file; returns whether that was done."""
         self._closing = True
+        self._hurry.set()
         self._wake.set()
         self._thread.join(timeout)
         return not (self._thread.is_alive() or self._trouble or self._failed or self._queue)
@@ -222,8 +272,12 @@ class Recorder:
     def _work(self) -> None:
         try:
             while not self._closing:
-                self._wake.wait(self._flush_s)
+                self._wake.wait(min(IDLE_S, RETRY_S))
                 self._wake.clear()
+                oldest = self._oldest
+                if oldest is not None:
+                    self._hurry.wait(max(0.0, oldest + self._flush_s - time.monotonic()))
+                    self._hurry.clear()
                 self._round()
             self._round(last=True)
         except Exception as error:
@@ -243,8 +297,12 @@ class Recorder:
         try:
             self._watch_file(now)
             self._scribe.flush()
+            # What comes from here on is the first of the next time.
+            oldest, self._oldest = self._oldest, None
             self._drain()
             self._scribe.flush()
+            if oldest is not None and not self._trouble:
+                self.slowest_s = max(self.slowest_s, time.monotonic() - oldest)
             if last:
                 self._scribe.turn()
                 self._target.end()
@@ -267,6 +325,9 @@ class Recorder:
             what = item.what
             if isinstance(what, bytes):
                 scribe.put_event(item.t, item.wall, what)
+            elif isinstance(what, Answer):
+                self._answers_out += item.heft
+                scribe.put_answer(what)
             elif isinstance(what, Loss):
                 scribe.put_loss(what)
             elif isinstance(what, Record):
@@ -294,6 +355,5 @@ class Recorder:
             return
         if self._target.is_over(segment):
             self._scribe.turn()
-        elif now - self._synced >= SYNC_S:
+        elif now - self._synced >= SYNC_S and segment.sync(self._syncer):
             self._synced = now
-            segment.sync()

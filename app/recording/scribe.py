@@ -14,7 +14,10 @@ from app.engine.records import Record, StreamChanged
 from app.journal.projection import PodTable
 from app.journal.rebuild import StateBuilder
 from app.recording import format as words
+from app.recording.answers import Answer, AnswerWriter
 from app.recording.format import (
+    ANSWERS,
+    ANSWERS_OF,
     EVENTS,
     INPUTS,
     LOSSES,
@@ -49,8 +52,8 @@ their pods have, can pack a thousandfold."""
 SPARE = 24 * 1024 * 1024
 
 SWOLLEN = (
-    "the runtime's events repeat themselves so much that no reader would unpack all of them; what "
-    "the engine was fed is recorded"
+    "what the runtime sends repeats itself so much that no reader would unpack all of it; what the "
+    "engine was fed is recorded"
 )
 TOO_LARGE = f"one message was larger than {MOST_MESSAGE // 1024 // 1024} MiB"
 
@@ -72,6 +75,7 @@ class Scribe:
         self._encode = msgspec.json.Encoder().encode
         self._packer = Packer()
         self._lists = ListWriter()
+        self._raw_lists = AnswerWriter()
         self._newest = Opening()
         self._opening: list[Record] = []
         self._builder = StateBuilder()
@@ -85,9 +89,10 @@ class Scribe:
         self._inputs = 0
         self._inputs_before = 0
         self._events = 0
+        self._answers = 0
         self._losses = 0
         self._plain = 0
-        self._left_out = 0
+        self._left_out = [0, 0]
         self._told_t: int | None = None
         self._last = (0, 0)
         self.segment: Segment | None = None
@@ -136,19 +141,41 @@ class Scribe:
     def put_event(self, t: int, wall: int, raw: bytes) -> None:
         """The runtime's stream brought this message."""
         self._events += 1
-        if self._plain > SWELLS * self._packed() + SPARE:
-            self.too_large += 1
-            self._left_out += 1
-            self._last = (t, wall)
+        if self._swollen():
+            self._leave_out(0, t, wall)
         else:
             self._put(EVENTS, self._events, t, wall, raw)
+
+    def put_answer(self, answer: Answer) -> None:
+        """The runtime answered a call."""
+        self._answers += 1
+        if self._swollen():
+            self._raw_lists.restart()
+            self._leave_out(1, answer.t, answer.wall)
+            return
+        told, raw = self._raw_lists.write(answer, self._answers)
+        at = (answer.t, answer.wall)
+        if raw is not None and not self._put(ANSWERS_OF[answer.method], self._answers, *at, raw):
+            self._raw_lists.restart()
+            return
+        self._put(ANSWERS, self._answers, *at, self._encode(told))
+
+    def _swollen(self) -> bool:
+        return self._plain > SWELLS * self._packed() + SPARE
+
+    def _leave_out(self, kind: int, t: int, wall: int) -> None:
+        self.too_large += 1
+        self._left_out[kind] += 1
+        self._last = (t, wall)
 
     def put_loss(self, loss: Loss) -> None:
         """Something could not be kept; ``loss.inputs`` of the engine's are missing from here on."""
         self._inputs += loss.inputs
         self._events += loss.events
+        self._answers += loss.answers
         self._losses += 1
         self._lists.restart()
+        self._raw_lists.restart()
         self._put(LOSSES, self._losses, loss.t, loss.wall, self._encode(loss))
 
     # Files
@@ -197,6 +224,7 @@ class Scribe:
     def _start_anew(self) -> None:
         """What is put from here on is for another file."""
         self._lists.restart()
+        self._raw_lists.restart()
         self._plain = 0
         self._told_t = None
         self._inputs_before = self._inputs
@@ -254,10 +282,10 @@ class Scribe:
         )
 
     def _tell_left_out(self) -> None:
-        if self._left_out:
-            (t, wall), events, self._left_out = self._last, self._left_out, 0
+        if any(self._left_out):
+            (t, wall), (events, answers), self._left_out = self._last, self._left_out, [0, 0]
             self._losses += 1
-            loss = Loss(t=t, wall=wall, from_t=t, events=events, reason=SWOLLEN)
+            loss = Loss(t=t, wall=wall, from_t=t, events=events, answers=answers, reason=SWOLLEN)
             self._put(LOSSES, self._losses, t, wall, self._encode(loss))
 
     def _packed(self) -> int:
@@ -276,6 +304,7 @@ class Scribe:
                     inputs=int(channel == INPUTS),
                     records=int(channel in words.TOLD),
                     events=int(channel == EVENTS),
+                    answers=int(channel in ANSWERS_OF.values()),
                     reason=TOO_LARGE,
                 )
                 self._losses += 1

@@ -18,6 +18,7 @@ import zstandard
 
 from app.recording import format as words
 from app.recording import mcapwrite as mcap
+from app.recording.syncer import Syncer
 
 
 def new_compressor() -> zstandard.ZstdCompressor:
@@ -92,14 +93,15 @@ class Segment:
         self._index_counts.extend(chunk.counts.get(number, 0) for number in words.TOPICS)
         self._counts.update(chunk.counts)
 
-    def sync(self) -> None:
-        """Have the disk hold it, so that it survives the machine.
+    def sync(self, syncer: Syncer) -> bool:
+        """Have the disk hold what is written, so that it survives the machine; does not wait.
+
+        Returns whether it was begun.
 
         Raises:
-            OSError: it could not be.
+            OSError: it could not be, or an earlier one failed.
         """
-        # Not every system tells data from the rest.
-        getattr(os, "fdatasync", os.fsync)(self._file)
+        return syncer.sync(self._file)
 
     def is_there(self) -> bool:
         """Whether the path still leads to this file."""

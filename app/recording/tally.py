@@ -1,28 +1,33 @@
 """What waits to be recorded, what of it is lost, and what recording costs."""
 
 from collections import deque
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 from app.engine.inputs import Input
 from app.engine.records import Record
+from app.recording.answers import Answer
 from app.recording.format import Loss
+
+Kind = Literal["input", "record", "made", "event", "answer", "loss"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 
 class Item(NamedTuple):
     """One thing that waits: ``made`` is a record of the engine's making; ``heft`` is in bytes."""
 
-    kind: Literal["input", "record", "made", "event", "loss"]
+    kind: Kind
     t: int
     wall: int
-    what: Input | Record | bytes | Loss
+    what: Input | Record | bytes | Answer | Loss
     heft: int
 
 
 def in_words(loss: Loss) -> str:
     """What was lost, and why, in a sentence."""
     return (
-        f"The recorder could not keep {loss.inputs:,} inputs, {loss.records:,} records and "
-        f"{loss.events:,} events: {loss.reason}. What comes now is recorded again."
+        f"The recorder could not keep {loss.inputs:,} inputs, {loss.records:,} records, "
+        f"{loss.events:,} events and {loss.answers:,} answers of the runtime: {loss.reason}. What "
+        "comes now is recorded again."
     )
 
 
@@ -32,7 +37,7 @@ class Losing:
     def __init__(self) -> None:
         self.count = 0
         self._from_t = 0
-        self._kinds = {"input": 0, "record": 0, "made": 0, "event": 0, "loss": 0}
+        self._kinds = dict.fromkeys(KINDS, 0)
 
     def add(self, item: Item) -> None:
         """This as well."""
@@ -51,6 +56,7 @@ class Losing:
             inputs=kinds["input"],
             records=kinds["record"] + kinds["made"],
             events=kinds["event"],
+            answers=kinds["answer"],
             reason=trouble or "the disk was too slow",
         )
 

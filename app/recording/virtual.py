@@ -11,11 +11,13 @@ import msgspec
 from app.engine.inputs import Input
 from app.engine.records import Record
 from app.errors import RecordingError
+from app.recording.answers import Answer
 from app.recording.format import SessionInfo
 from app.recording.scribe import Scribe
 from app.recording.target import OneFile
 from app.sim.chance import seeded_with
 from app.sim.virtual import BACKOFF, ENDPOINT, REASON, VirtualSession
+from app.sim.wire import Wire
 
 HOST = "simulated"
 
@@ -23,17 +25,22 @@ HOST = "simulated"
 class VirtualRecorder:
     """Records ``session`` into ``path``; must be made before the session starts.
 
+    ``raw``: with the messages that a real runtime would have sent.
+
     Raises:
         RecordingError: the file exists, or cannot be written; also from within the session.
     """
 
-    def __init__(self, session: VirtualSession, path: Path) -> None:
+    def __init__(self, session: VirtualSession, path: Path, *, raw: bool = True) -> None:
         self._path = path
         self._scribe = Scribe(describe(session), OneFile(path).open_file)
         self._stepping = False
         self._seq = 0
         session.tap = self
         session.listeners.append(self.on_record)
+        if raw:
+            clock = session.clock
+            session.runtime.tell_wire(Wire(session.world, clock, self.on_answer, self.on_event))
 
     def took(self, happened: Input) -> None:
         """The engine is about to take this in."""
@@ -50,6 +57,16 @@ class VirtualRecorder:
         self._seq += 1
         numbered = msgspec.structs.replace(record, seq=self._seq)
         self._scribe.put_record(numbered, by_engine=self._stepping)
+        self._write_full()
+
+    def on_answer(self, t: int, wall: int, method: str, asked_for: str, raw: bytes) -> None:
+        """Record an answer."""
+        self._scribe.put_answer(Answer(t, wall, method, asked_for, raw))
+        self._write_full()
+
+    def on_event(self, t: int, wall: int, raw: bytes) -> None:
+        """Record an event."""
+        self._scribe.put_event(t, wall, raw)
         self._write_full()
 
     def close(self) -> None:

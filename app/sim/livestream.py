@@ -17,7 +17,7 @@ from app.sim.agenda import Agenda
 from app.sim.events import EventHub, StreamEnd, Subscriber
 from app.sim.faultplan import ActiveFault, FaultPlan
 from app.sim.faults import RuntimeRestarts, StreamEnds, StreamRefused, StreamSilent
-from app.sim.messages import event_message
+from app.sim.messages import event_message, shape
 from app.sim.objects import RuntimeEvent
 from app.sim.passage import BROKEN, CLOSED, REFUSED, Passage, passage
 
@@ -136,13 +136,5 @@ class ShapedWay:
 def shaped(told: RuntimeEvent, way: Passage) -> pb.ContainerEventResponse:
     """The message as it arrives."""
     message = event_message(told)
-    message.created_at = way.created_at
-    if way.without == "uid":
-        message.pod_sandbox_status.metadata.uid = ""
-    elif way.without == "metadata":
-        message.pod_sandbox_status.ClearField("metadata")
-    elif way.without == "sandbox-status":
-        message.ClearField("pod_sandbox_status")
-    elif way.without == "statuses":
-        message.ClearField("containers_statuses")
+    shape(message, way.created_at, way.without)
     return message

@@ -123,6 +123,19 @@ def event_message(event: RuntimeEvent) -> pb.ContainerEventResponse:
     )
 
 
+def shape(message: pb.ContainerEventResponse, created_at: int, without: str) -> None:
+    """Make an event what faults make of it: another time, and something missing."""
+    message.created_at = created_at
+    if without == "uid":
+        message.pod_sandbox_status.metadata.uid = ""
+    elif without == "metadata":
+        message.pod_sandbox_status.ClearField("metadata")
+    elif without == "sandbox-status":
+        message.ClearField("pod_sandbox_status")
+    elif without == "statuses":
+        message.ClearField("containers_statuses")
+
+
 def _pod(config: SandboxConfig) -> pb.PodSandboxMetadata:
     return pb.PodSandboxMetadata(
         name=config.name, uid=config.uid, namespace=config.namespace, attempt=config.attempt

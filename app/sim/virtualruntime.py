@@ -26,6 +26,7 @@ from app.sim.faults import ListsHang, RuntimeFreezes, RuntimeRestarts
 from app.sim.latency import Draw, Latencies
 from app.sim.rows import Listing, Rows, container_status, sandbox_status
 from app.sim.virtualstream import VirtualStream
+from app.sim.wire import Wire
 from app.sim.world import NotFoundError, World
 
 OVERDUE = "DeadlineExceeded: the runtime did not answer in time"
@@ -67,6 +68,8 @@ class VirtualRuntime:
         """Calls made so far, by CRI method."""
         self.failed = 0
         """Lists and inspections that failed so far."""
+        self.wire: Wire | None = None
+        """Who wants the messages that would have been sent; ``tell_wire`` sets it."""
         self.stream = VirtualStream(
             agenda,
             plan,
@@ -77,6 +80,10 @@ class VirtualRuntime:
             payload=payload,
             rules=world.rules,
         )
+
+    def tell_wire(self, wire: Wire) -> None:
+        """Hand what would have been sent to ``wire``, from now on."""
+        self.wire = self.stream.wire = wire
 
     def perform(self, effect: Effect) -> None:
         """Begin to carry out an effect; its answer comes later.
@@ -152,12 +159,15 @@ class VirtualRuntime:
             if error is not None:
                 raise _CallFailed(error)
             rows = look(uid)
+            raw = b"" if self.wire is None else self.wire.list(rows)
             slowed = list_delay(self._plan)
             if slowed:
                 # The answer is of this moment, and old when it is here.
                 yield slowed
                 if self._availability.state == "down":
                     raise _CallFailed(DOWN)
+            if self.wire is not None:
+                self.wire.listed(method, uid, raw)
         finally:
             costs.append(CallCost(method, self._agenda.clock.mono() - began))
         return rows
@@ -225,6 +235,8 @@ class VirtualRuntime:
                 found.append(sandbox_status(self._world.sandbox(one)))
             except NotFoundError:
                 continue
+            if self.wire is not None:
+                self.wire.inspected(one)
         return tuple(found)
 
     def _container_statuses(self, ids: tuple[str, ...]) -> tuple[ContainerStatus, ...]:
@@ -234,6 +246,8 @@ class VirtualRuntime:
                 found.append(container_status(self._world.container(one)))
             except NotFoundError:
                 continue
+            if self.wire is not None:
+                self.wire.inspected(one)
         return tuple(found)
 
     # What every call has in common

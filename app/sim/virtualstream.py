@@ -26,6 +26,7 @@ from app.sim.objects import RuntimeEvent
 from app.sim.others import OtherSubscribers
 from app.sim.passage import BROKEN, CLOSED, REFUSED, Passage, passage
 from app.sim.rows import container_event
+from app.sim.wire import Wire
 
 ENDS: dict[str, EndCode] = {"cleanly": "eof", "broken": "error", "unavailable": "unavailable"}
 TOLD = {
@@ -71,6 +72,8 @@ class VirtualStream:
         self._payload = payload
         self._rules = rules
         self._draw = Draw(generator(seed, "stream latency"))
+        self.wire: Wire | None = None
+        """Who wants the messages that would have been sent."""
         self._now: _Subscription | None = None
         self._channel: Channel[_Subscription | Listener] = Channel(
             rules, generator(seed, "event audience"), self._send, _has_room
@@ -159,7 +162,8 @@ class VirtualStream:
             if isinstance(sub, Listener):
                 sub.take()
             elif self._plan.quiet:
-                self._pass(sub, container_event(told, payload=self._payload), 0)
+                raw = b"" if self.wire is None else self.wire.event(told)
+                self._pass(sub, container_event(told, payload=self._payload), 0, raw)
             else:
                 self._pass_damaged(sub, told)
 
@@ -171,16 +175,18 @@ class VirtualStream:
     def _dismiss(self, listener: Listener) -> None:
         self._channel.leave(listener, noticed=False)
 
-    def _pass(self, sub: _Subscription, event: ContainerEvent, later_ns: int) -> None:
+    def _pass(self, sub: _Subscription, event: ContainerEvent, later_ns: int, raw: bytes) -> None:
         """Send an event behind those that were sent before it."""
         due = self._agenda.clock.mono() + self._draw.of(self._latencies.event) + later_ns
         sub.due = max(sub.due, due)
-        self._agenda.at(sub.due, partial(self._receive, sub, event))
+        self._agenda.at(sub.due, partial(self._receive, sub, event, raw))
 
-    def _receive(self, sub: _Subscription, event: ContainerEvent) -> None:
+    def _receive(self, sub: _Subscription, event: ContainerEvent, raw: bytes) -> None:
         if sub is self._now:
             self._works(sub)
             t, wall = self._time()
+            if self.wire is not None:
+                self.wire.heard(raw)
             self._feed(StreamEvent(t=t, wall=wall, event=event))
 
     def _pass_damaged(self, sub: _Subscription, told: RuntimeEvent) -> None:
@@ -190,14 +196,15 @@ class VirtualStream:
             sub.held.append(told)
         elif isinstance(way, Passage):
             event = _shaped(container_event(told, payload=self._payload), way)
+            raw = b"" if self.wire is None else self.wire.event(told, way)
             later = way.later_ns
             if way.overtaken:
                 later += self._draw.of(self._latencies.event)
-                self._agenda.after(later, partial(self._receive, sub, event))
+                self._agenda.after(later, partial(self._receive, sub, event, raw))
             else:
-                self._pass(sub, event, later)
+                self._pass(sub, event, later, raw)
             for _ in range(way.copies):
-                self._pass(sub, event, later)
+                self._pass(sub, event, later, raw)
 
     # Faults that begin and end
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.cri.pb import cri_pb2
+from app.recording.answers import Answer
 
 DIRECTORY = Path(__file__).parents[1] / "captures"
 
@@ -41,6 +42,24 @@ def events(runtime: str, scenario: str) -> list[cri_pb2.ContainerEventResponse]:
         for record in records(runtime, scenario)
         if record["kind"] == "event"
     ]
+
+
+def answers(runtime: str, scenario: str) -> list[Answer]:
+    """The answers of one recording: lists, and statuses of containers."""
+    found: list[Answer] = []
+    for record in records(runtime, scenario):
+        t = record["t"]
+        if record["kind"] == "list":
+            for method, key in (
+                ("ListPodSandbox", "pods_b64"),
+                ("ListContainers", "containers_b64"),
+            ):
+                found.append(Answer(t, t, method, "", base64.b64decode(record[key])))
+        elif record["kind"] == "status":
+            raw = base64.b64decode(record["b64"])
+            asked_for = cri_pb2.ContainerStatusResponse.FromString(raw).status.id
+            found.append(Answer(t, t, "ContainerStatus", asked_for, raw))
+    return found
 
 
 def listings(

@@ -64,6 +64,32 @@ async def test_n13_lists_everything_or_one_pod(client: CriClient, runtime: FakeR
     assert dict(inside_request.filter.label_selector) == wanted
 
 
+async def test_each_list_and_status_is_told_as_received(
+    client: CriClient, runtime: FakeRuntime
+) -> None:
+    told: list[tuple[int, int, str, str, bytes]] = []
+    client.on_answer = lambda *message: told.append(message)
+    # With a field that is unknown here.
+    listed = sandboxes(sandbox(1)).SerializeToString() + b"\xfa\x3e\x01x"
+    runtime.answers["ListPodSandbox"] = listed
+    runtime.answers["ListContainers"] = containers(container(1))
+    runtime.answers["ContainerStatus"] = b"\x0a\x00"
+    runtime.answers["PodSandboxStatus"] = Refuse(Code.NOT_FOUND, "gone")
+    runtime.answers["Version"] = version("containerd", "2.1.4")
+    await client.list_pod_sandbox()
+    await client.list_containers("u1")
+    await client.container_status("c1")
+    await client.version()
+    with pytest.raises(CallFailed):
+        await client.pod_sandbox_status("s1")
+    assert [one[2:] for one in told] == [
+        ("ListPodSandbox", "", listed),
+        ("ListContainers", "u1", containers(container(1)).SerializeToString()),
+        ("ContainerStatus", "c1", b"\x0a\x00"),
+    ]
+    assert all(0 <= t < wall for t, wall, *_rest in told)
+
+
 async def test_statuses_are_never_verbose(client: CriClient, runtime: FakeRuntime) -> None:
     await client.pod_sandbox_status("s1")
     await client.container_status("c1")

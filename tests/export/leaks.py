@@ -8,12 +8,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from google.protobuf import json_format
+
 from app.cri.pb import cri_pb2
-from app.recording.format import EVENTS
+from app.recording.format import MESSAGES
 from app.recording.reading import Recording
 
 NAMING = {"uid", "pod_uid", "pod_name", "pod_namespace", "namespace", "container_id", "sandbox_id"}
-NAMING |= {"id", "image", "host"}
+NAMING |= {"id", "image", "host", "asked_for"}
 
 
 def names_in_json(thing: Any) -> Iterator[str]:
@@ -27,23 +29,39 @@ def names_in_json(thing: Any) -> Iterator[str]:
         if isinstance(value, str) and value:
             if key in NAMING or (key == "name" and thing.get("kind") in ("pod_seen", "pod_cached")):
                 yield value
-        elif key == "ips":
+        elif key in ("ips", "gone_ids"):
             yield from value
         else:
             yield from names_in_json(value)
 
 
-def names_in_event(raw: bytes) -> Iterator[str]:
-    event = cri_pb2.ContainerEventResponse.FromString(raw)
-    sandbox = event.pod_sandbox_status
-    yield from (event.container_id, sandbox.id, sandbox.network.ip)
-    yield from (sandbox.metadata.name, sandbox.metadata.namespace, sandbox.metadata.uid)
-    for pairs in (sandbox.labels, sandbox.annotations):
-        for key, value in pairs.items():
+def names_in_message(raw: bytes, kind: str) -> Iterator[str]:
+    """Names in a runtime's message: IDs, images, addresses, labels, and what metadata has."""
+    message = getattr(cri_pb2, kind).FromString(raw)
+    message.DiscardUnknownFields()
+    yield from _names(json_format.MessageToDict(message, preserving_proto_field_name=True))
+
+
+IN_MESSAGES = {"container_id", "id", "pod_sandbox_id", "ip", "image", "image_ref", "image_id"}
+IN_MESSAGES |= {"user_specified_image", "uid", "namespace"}
+
+
+def _names(thing: Any, parent: str = "") -> Iterator[str]:
+    if isinstance(thing, list):
+        for one in thing:
+            yield from _names(one, parent)
+    if not isinstance(thing, dict):
+        return
+    pod = "uid" in thing
+    for key, value in thing.items():
+        if parent in ("labels", "annotations"):
             if "kubernetes.io" not in key and "io.kubernetes" not in key:
                 yield from (key, value)
-    for status in event.containers_statuses:
-        yield from (status.id, status.image_ref, status.image.image)
+        elif isinstance(value, str):
+            if key in IN_MESSAGES or (pod and key == "name"):
+                yield value
+        else:
+            yield from _names(value, key)
 
 
 def messages(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -56,7 +74,8 @@ def names_of(path: Path) -> set[str]:
     """All names in a recording."""
     found: set[str] = set()
     for number, data in messages(path):
-        found.update(names_in_event(data) if number == EVENTS else names_in_json(json.loads(data)))
+        kind = MESSAGES.get(number)
+        found.update(names_in_message(data, kind) if kind else names_in_json(json.loads(data)))
     # A number is anywhere, and a simulated node's name is what it is.
     return {name for name in found - {"simulated", "true", "false"} if name and not name.isdigit()}
 

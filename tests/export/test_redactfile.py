@@ -16,13 +16,14 @@ from app.export.names import Names
 from app.export.redact import Redacted, Redactor
 from app.export.redactfile import KINDS, redact_file
 from app.export.source import open_source
-from app.recording.format import EVENTS, TOPICS
-from app.recording.reading import Told
+from app.recording.answers import Answer
+from app.recording.format import EVENTS, MESSAGES, TOPICS
+from app.recording.reading import Recording, Told
 from app.recording.rerun import compare
 from app.recording.scribe import Scribe
 from app.recording.segment import Segment
 from app.sim.library import names as scenarios
-from tests.cri.captures import STREAMING, events
+from tests.cri.captures import STREAMING, answers, events
 from tests.export.leaks import content, leaked, messages, names_of
 from tests.export.made import SECOND, scenario
 from tests.recording.recorded import info, read, record_scenario
@@ -55,6 +56,8 @@ def test_no_name_is_left_of_what_a_runtime_sent(runtime: str, play: str, tmp_pat
     scribe = Scribe(info(host="node-7", title="containerd on node-7"), lambda _part: Segment(path))
     for number, event in enumerate(events(runtime, play), 1):
         scribe.put_event(number, number, event.SerializeToString())
+    for t, answer in enumerate(answers(runtime, play), 1000):
+        scribe.put_answer(answer._replace(t=t, wall=t))
     scribe.turn()
     names = names_of(path)
     assert "node-7" in names
@@ -63,10 +66,13 @@ def test_no_name_is_left_of_what_a_runtime_sent(runtime: str, play: str, tmp_pat
     assert leaked(names - {"true", "false"}, content(out)) == []
     kept = [data for number, data in messages(out) if number == EVENTS]
     assert len(kept) == len(events(runtime, play))
+    with Recording(out, answers=True) as recording:
+        rebuilt = [one for one in recording.items() if isinstance(one, Answer)]
+    assert len(rebuilt) == len(answers(runtime, play))
 
 
 def test_every_channel_of_a_recording_is_redacted() -> None:
-    assert set(KINDS) | {EVENTS} == set(TOPICS)
+    assert set(KINDS) | set(MESSAGES) == set(TOPICS)
 
 
 def test_two_mentions_stay_the_same_thing(tmp_path: Path) -> None:

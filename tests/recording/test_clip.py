@@ -11,8 +11,9 @@ import pytest
 from app.engine.records import AnyRecord, Gap, Record
 from app.errors import RecordingError
 from app.recording import clip
+from app.recording.answers import Answer, split_rows
 from app.recording.format import StateThen
-from app.recording.reading import Fed, Told
+from app.recording.reading import Fed, Heard, Recording, Told
 from app.recording.rerun import compare
 from tests.build import died, note, pod_gone, pod_seen
 from tests.recording.recorded import SECOND, fed, read, record_scenario, storm, told
@@ -57,6 +58,20 @@ def test_it_begins_with_what_it_takes_to_be_read_alone(whole: Path, tmp_path: Pa
     assert then.t < 40 * SECOND
     assert then.state.profile == "kep"
     assert not any(isinstance(one, Fed) for one in items[:begin])
+
+
+def test_the_runtimes_messages_are_there_and_can_be_read_alone(whole: Path, tmp_path: Path) -> None:
+    def sent(path: Path) -> list[Answer | Heard]:
+        with Recording(path, answers=True) as recording:
+            return [one for one in recording.items() if isinstance(one, (Answer, Heard))]
+
+    since = 40 * SECOND
+    right = [one for one in sent(whole) if one.t >= since]
+    found = sent(cut(whole, since, tmp_path))
+    assert [one[:2] for one in found] == [one[:2] for one in right]
+    lists = [one for one in found if isinstance(one, Answer) and not one.asked_for]
+    assert {one.method for one in lists} == {"ListPodSandbox", "ListContainers"}
+    assert all(len(split_rows(one.raw)) > 90 for one in lists)
 
 
 def test_a_session_younger_than_that_is_saved_whole(whole: Path, tmp_path: Path) -> None:

@@ -72,6 +72,11 @@ def test_topics_and_numbers_are_fixed() -> None:
         7: "/plegscope/losses",
         8: "/cri/events",
         9: "/plegscope/state",
+        10: "/plegscope/answers",
+        11: "/cri/sandboxes",
+        12: "/cri/containers",
+        13: "/cri/sandbox_status",
+        14: "/cri/container_status",
     }
     assert words.FORMAT == 1
 

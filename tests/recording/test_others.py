@@ -65,6 +65,8 @@ def test_every_record_carries_what_its_schema_names(theirs: McapReader) -> None:
     schemas: dict[str, Any] = {}
     for schema, channel, message in theirs.iter_messages():
         assert schema is not None
+        if channel.topic.startswith("/cri/"):
+            continue
         assert (schema.encoding, channel.message_encoding) == ("jsonschema", "json")
         described = schemas.setdefault(schema.name, None) or json.loads(schema.data)
         schemas[schema.name] = described

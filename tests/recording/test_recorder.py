@@ -15,6 +15,7 @@ import pytest
 from app.engine.inputs import Start, TimerFired
 from app.engine.records import Note, PodGone, StreamChanged
 from app.recording import recorder as module
+from app.recording.answers import Answer
 from app.recording.format import Loss
 from app.recording.reading import Fed, Heard, Recording, Told
 from app.recording.recorder import Recorder
@@ -204,7 +205,7 @@ def test_a_slow_disk_holds_nobody_up_and_what_is_lost_is_counted(path: Path, dis
     assert loss.events == 1
     assert "slow" in loss.reason
     assert told_of == ("warning", in_words(loss))
-    assert f"{loss.inputs} inputs, {loss.records} records and 1 events" in told_of[1]
+    assert f"{loss.inputs} inputs, {loss.records} records, 1 events and 0 answers" in told_of[1]
     assert told(items)[-1] == note(2000)
     # A hole shows in the numbers of what comes after it, too.
     assert [one.number for one in inputs] == list(range(1, len(inputs) + 1))
@@ -267,6 +268,85 @@ def test_what_is_larger_than_a_message_may_be_is_a_loss(path: Path) -> None:
     assert (loss.events, loss.inputs, loss.records) == (1, 0, 0)
     assert isinstance(record, Told)
     assert recorder.state().lost == 1
+
+
+def test_answers_that_wait_do_not_take_the_place_of_what_the_engine_was_fed(
+    path: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_ANSWERS", 100_000)
+    recorder = start(path)
+    recorder.on_record(note(1))
+    wait_for(lambda: len(read(path)[1]) == 1)
+    disk.open.clear()
+    recorder.on_record(note(2))
+    assert disk.held.wait(PATIENCE_S)
+    for number in range(1, 11):
+        recorder.on_answer(number, number, "ContainerStatus", "c1", bytes(30_000))
+        recorder.took(TimerFired(t=number, wall=number, timer="health", token=number))
+    assert recorder.state().lost == 7
+    disk.open.set()
+    wait_for(lambda: recorder.state().waiting == 0)
+    recorder.on_answer(11, 11, "ContainerStatus", "c1", b"")
+    assert recorder.close()
+    with Recording(path, answers=True) as recording:
+        items = list(recording.items())
+    assert [one.t for one in items if isinstance(one, Answer)] == [1, 2, 3, 11]
+    assert sum(isinstance(one, Fed) for one in items) == 10
+    (loss,) = [one for one in items if isinstance(one, Loss)]
+    assert (loss.answers, loss.inputs, loss.from_t) == (7, 0, 4)
+    assert recorder.news() == [("warning", in_words(loss))]
+
+
+def test_it_is_the_age_of_the_first_that_makes_it_write(path: Path) -> None:
+    """Not how long ago it wrote the last time: on a quiet node it sleeps, and is woken."""
+    recorder = Recorder(info(), OneFile(path), flush_s=0.2)
+    began = time.monotonic()
+    recorder.on_record(note(1))
+    wait_for(lambda: len(read(path)[1]) == 1)
+    assert time.monotonic() - began > 0.15
+    for number in range(2, 2 + module.HURRY + 2):
+        recorder.on_record(note(number))
+    # So many are not left to wait.
+    assert recorder.close()
+    assert 0.2 <= recorder.slowest_s < PATIENCE_S
+    assert len(told(read(path)[1])) == module.HURRY + 3
+
+
+def test_a_disk_that_takes_its_time_to_hold_it_holds_up_nothing(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a disk that takes seconds: what comes meanwhile survives this process all the same."""
+    asked, held = threading.Event(), threading.Event()
+
+    def fdatasync(_file: int) -> None:
+        asked.set()
+        held.wait(PATIENCE_S)
+
+    monkeypatch.setattr("app.recording.syncer.os.fdatasync", fdatasync)
+    recorder = start(path)
+    recorder.on_record(note(1))
+    assert asked.wait(PATIENCE_S)
+    recorder.on_record(note(2))
+    wait_for(lambda: len(read(path)[1]) == 2)
+    held.set()
+    assert recorder.close()
+
+
+def test_a_disk_that_cannot_hold_it_is_trouble(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fdatasync(_file: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr("app.recording.syncer.os.fdatasync", fdatasync)
+    monkeypatch.setattr(module, "SYNC_S", 0.0)
+    monkeypatch.setattr(module, "RETRY_S", 0.02)
+    recorder = start(path)
+
+    def in_trouble() -> bool:
+        recorder.on_record(note(1))
+        return recorder.state().trouble == os.strerror(errno.EIO)
+
+    wait_for(in_trouble)
+    recorder.close()
 
 
 def test_a_file_that_was_removed_is_begun_anew(

@@ -11,6 +11,7 @@ import pytest
 
 from app.recording.packer import CHUNK_MESSAGES, Packer
 from app.recording.segment import Packed, Segment
+from app.recording.syncer import Syncer
 from tests.recording.recorded import read
 
 
@@ -26,7 +27,7 @@ def test_a_file_grows_chunk_by_chunk_and_then_ends(tmp_path: Path) -> None:
     segment = Segment(tmp_path / "a.mcap")
     for number in range(1, 4):
         segment.append(packed())
-        segment.sync()
+        assert segment.sync(Syncer())
         assert segment.chunks == number
         assert segment.size == (tmp_path / "a.mcap").stat().st_size
         recording, items = read(tmp_path / "a.mcap")

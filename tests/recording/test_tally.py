@@ -11,12 +11,19 @@ START = Start(t=1, wall=1)
 
 def test_losses_are_counted_by_kind_from_the_first_on() -> None:
     losing = Losing()
-    for t, kind in enumerate(("input", "made", "record", "event", "event", "loss"), 5):
+    for t, kind in enumerate(("input", "made", "record", "event", "event", "loss", "answer"), 5):
         losing.add(Item(kind, t, t, START, 1))  # type: ignore[arg-type]
-    assert losing.count == 6
+    assert losing.count == 7
     loss = losing.told(20, 21, "")
     assert loss == Loss(
-        t=20, wall=21, from_t=5, inputs=1, records=2, events=2, reason="the disk was too slow"
+        t=20,
+        wall=21,
+        from_t=5,
+        inputs=1,
+        records=2,
+        events=2,
+        answers=1,
+        reason="the disk was too slow",
     )
     assert losing.told(20, 21, "No space left on device").reason == "No space left on device"
 
@@ -24,8 +31,8 @@ def test_losses_are_counted_by_kind_from_the_first_on() -> None:
 def test_they_are_told_in_a_sentence() -> None:
     loss = Loss(t=1, wall=1, from_t=0, inputs=1200, records=3, events=0, reason="it was full")
     assert in_words(loss) == (
-        "The recorder could not keep 1,200 inputs, 3 records and 0 events: it was full. "
-        "What comes now is recorded again."
+        "The recorder could not keep 1,200 inputs, 3 records, 0 events and 0 answers of the "
+        "runtime: it was full. What comes now is recorded again."
     )
 
 

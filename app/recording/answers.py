@@ -1,0 +1,326 @@
+"""The runtime's answers as received: lists as keyframes and what changed, statuses whole.
+
+A list is told in whole now and then (a *keyframe*: the answer's own bytes), and in between by its
+rows that are new or changed, as received, which together are an answer of the same kind and can be
+read as one. Beside each stands a line (``Answered``) that says how it is to be understood.
+
+Rows are compared as a receiver would: a row whose fields come in another order is the same, as
+containerd and CRI-O give labels and annotations, which are maps, in another order each time. What
+is rebuilt has therefore the rows that were received, not their order.
+"""
+
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+KEYFRAME_NS: Final = 60_000_000_000
+"""A list this much later than the last keyframe is one."""
+
+MOST_ROWS: Final = 20_000
+"""Rows of a list that are compared; one with more is told in whole."""
+MOST_FIELDS: Final = 1024
+"""Fields of a row that are compared; a row with more counts as changed."""
+MOST_BYTES: Final = 16 * 1024 * 1024
+"""Bytes of a list, which is what a CRI client takes."""
+
+LISTS: Final = frozenset({"ListPodSandbox", "ListContainers"})
+METHODS: Final = (*sorted(LISTS), "PodSandboxStatus", "ContainerStatus")
+"""The calls whose answers are recorded. A list's rows are its field 1, a row's id is its own."""
+
+ROW: Final = 0x0A
+"""How a row begins in a list, and an id in a row: field 1, with a length."""
+
+Form = Literal["whole", "changes", "same"]
+
+
+class Answer(NamedTuple):
+    """A call was answered at ``t`` (monotonic ns; ``wall``: ns since 1970) with ``raw``.
+
+    ``asked_for``: the id of a sandbox or container; the pod's UID for a list of one; empty: all.
+    """
+
+    t: int
+    wall: int
+    method: str
+    asked_for: str
+    raw: bytes
+
+
+class Answered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is told of an answer; the message before it, of the method's topic, has its bytes.
+
+    ``number`` counts these from 1; the message before it has the same. ``size``: bytes as received.
+    ``rows``: of a list. ``form``: ``whole``, the message is the answer; ``changes``, it has those
+    rows that are not as in the list of number ``base``, and is left out if there are none;
+    ``same``: there is none, and nothing has changed since ``base``. ``gone_ids``: rows of that list
+    which are in this one no more.
+    """
+
+    t: int
+    wall: int
+    number: int
+    method: str
+    asked_for: str = ""
+    size: int
+    rows: int = 0
+    form: Form = "whole"
+    base: int = 0
+    told: int = 0
+    """Rows in the message."""
+    gone_ids: tuple[str, ...] = ()
+
+
+class Malformed(ValueError):
+    """Bytes that are no protobuf message, or not one whose rows can be told apart."""
+
+
+class Unknowable(ValueError):
+    """An answer builds on one that was told in a part of the recording that is lost."""
+
+
+class _Row:
+    """A row as it was told. ``fields``: its fields in order of their bytes, once needed."""
+
+    __slots__ = ("fields", "raw")
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+        self.fields: list[bytes] | None = None
+
+    def is_like(self, raw: bytes) -> bool:
+        """Whether a row says the same."""
+        if len(raw) != len(self.raw):
+            return False
+        if self.fields is None:
+            self.fields = _sorted(self.raw)
+        return bool(self.fields) and self.fields == _sorted(raw)
+
+
+class _Table:
+    """A list as it was told last, by the ids of its rows."""
+
+    def __init__(self, number: int, begun: int, rows: dict[bytes, _Row]) -> None:
+        self.number = number
+        self.begun = begun
+        self.rows = rows
+
+
+class AnswerWriter:
+    """Turns answers into what is recorded of them."""
+
+    def __init__(self, keyframe_ns: int = KEYFRAME_NS) -> None:
+        self._keyframe_ns = keyframe_ns
+        self._tables: dict[str, _Table] = {}
+
+    def restart(self) -> None:
+        """The next list of each kind is a keyframe."""
+        self._tables.clear()
+
+    def write(self, answer: Answer, number: int) -> tuple[Answered, bytes | None]:
+        """The line, and the message that stands before it (None: there is none)."""
+        told = Answered(
+            t=answer.t,
+            wall=answer.wall,
+            number=number,
+            method=answer.method,
+            asked_for=answer.asked_for,
+            size=len(answer.raw),
+        )
+        if answer.method not in LISTS:
+            return told, answer.raw
+        try:
+            rows = split_rows(answer.raw)
+        except Malformed:
+            self._tables.pop(answer.method, None)
+            return told, answer.raw
+        told = msgspec.structs.replace(told, rows=len(rows), told=len(rows))
+        if answer.asked_for:
+            # Of one pod: small, and no list to build on.
+            return told, answer.raw
+        table = self._tables.get(answer.method)
+        if table is not None and answer.t - table.begun < self._keyframe_ns:
+            changed, gone = _changes(table.rows, rows)
+            size = sum(len(rows[row_id]) for row_id in changed)
+            if 2 * (size + 64 * len(gone)) <= len(answer.raw):
+                return self._changed(table, told, rows, changed, gone)
+        kept = {row_id: _Row(raw) for row_id, raw in rows.items()}
+        self._tables[answer.method] = _Table(number, answer.t, kept)
+        return told, answer.raw
+
+    def _changed(
+        self,
+        table: _Table,
+        told: Answered,
+        rows: dict[bytes, bytes],
+        changed: list[bytes],
+        gone: list[bytes],
+    ) -> tuple[Answered, bytes | None]:
+        told = msgspec.structs.replace(
+            told,
+            form="changes" if changed or gone else "same",
+            base=table.number,
+            told=len(changed),
+            gone_ids=tuple(row_id.decode(errors="replace") for row_id in gone),
+        )
+        for row_id in gone:
+            del table.rows[row_id]
+        for row_id in changed:
+            table.rows[row_id] = _Row(rows[row_id])
+        table.number = told.number
+        if not changed:
+            return told, None
+        return told, b"".join(map(_as_row, map(rows.__getitem__, changed)))
+
+
+def _changes(known: dict[bytes, _Row], rows: dict[bytes, bytes]) -> tuple[list[bytes], list[bytes]]:
+    """Ids of rows that are new or not as they were, and of those that are no more."""
+    changed: list[bytes] = []
+    new = 0
+    for row_id, raw in rows.items():
+        row = known.get(row_id)
+        if row is None:
+            new += 1
+            changed.append(row_id)
+        elif row.raw != raw and not row.is_like(raw):
+            changed.append(row_id)
+    if len(known) + new == len(rows):
+        return changed, []
+    return changed, [row_id for row_id in known if row_id not in rows]
+
+
+class AnswerReader:
+    """Turns them back: each answer with all its rows.
+
+    What it keeps is bounded by ``MOST_BYTES`` for each kind of list.
+    """
+
+    def __init__(self) -> None:
+        self._tables: dict[str, tuple[int, dict[bytes, bytes]]] = {}
+
+    def read(self, told: Answered, raw: bytes | None) -> Answer:
+        """The answer; ``raw``: the message that stood before the line (None: none did).
+
+        Raises:
+            Unknowable: what it builds on is lost; or it is nonsense.
+        """
+        raw = b"" if raw is None else raw
+        if told.method not in LISTS or told.asked_for:
+            return _whole(told, raw)
+        try:
+            rows = split_rows(raw)
+            if told.form == "whole":
+                self._tables[told.method] = (told.number, rows)
+                return _whole(told, raw)
+            number, known = self._tables.get(told.method, (-1, {}))
+            if number != told.base or len(rows) != told.told:
+                raise Unknowable("an answer builds on one that is lost")
+            for one in told.gone_ids:
+                known.pop(one.encode(), None)
+            known.update(rows)
+        except Malformed as error:
+            self._tables.pop(told.method, None)
+            if told.form == "whole":
+                return _whole(told, raw)
+            raise Unknowable(str(error)) from error
+        self._tables[told.method] = (told.number, known)
+        if len(known) > MOST_ROWS or sum(map(len, known.values())) > MOST_BYTES:
+            del self._tables[told.method]
+            raise Unknowable("an answer is larger than one can be")
+        return _whole(told, b"".join(map(_as_row, known.values())))
+
+
+def _whole(told: Answered, raw: bytes) -> Answer:
+    return Answer(told.t, told.wall, told.method, told.asked_for, raw)
+
+
+def split_rows(raw: bytes) -> dict[bytes, bytes]:
+    """A list's rows by their ids, in order.
+
+    Raises:
+        Malformed: something else is in it, a row has no id of its own, or there are too many.
+    """
+    rows: dict[bytes, bytes] = {}
+    at, size = 0, len(raw)
+    while at < size:
+        if raw[at] != ROW or len(rows) == MOST_ROWS:
+            raise Malformed("a list has other fields than rows, or too many")
+        length, start = _varint(raw, at + 1)
+        at = start + length
+        if at > size:
+            raise Malformed("a list ends within a row")
+        row = raw[start:at]
+        row_id = _id(row)
+        if not row_id or row_id in rows:
+            raise Malformed("a row of a list has no id, or another one's")
+        rows[row_id] = row
+    return rows
+
+
+def _id(row: bytes) -> bytes:
+    # Nearly always it is the first field.
+    if len(row) > 2 and row[0] == ROW and row[1] < 0x80:
+        return row[2 : 2 + row[1]]
+    for field in _fields(row):
+        if field[0] == ROW:
+            return field[_varint(field, 1)[1] :]
+    return b""
+
+
+def _sorted(row: bytes) -> list[bytes]:
+    """A row's fields in order of their bytes; none if they cannot be told apart."""
+    try:
+        return sorted(_fields(row))
+    except Malformed:
+        return []
+
+
+def _fields(raw: bytes) -> list[bytes]:
+    """A message's fields, each with its tag, as they stand in it.
+
+    Raises:
+        Malformed: it is no message, or has too many.
+    """
+    found: list[bytes] = []
+    at, size = 0, len(raw)
+    while at < size:
+        begin = at
+        tag = raw[at]
+        at += 1
+        if tag >= 0x80:
+            tag, at = _varint(raw, begin)
+        kind = tag & 7
+        if kind == 2:
+            length, at = _varint(raw, at)
+            at += length
+        elif kind == 0:
+            _value, at = _varint(raw, at)
+        elif kind in (1, 5):
+            at += 8 if kind == 1 else 4
+        else:
+            raise Malformed("a message has a field of no kind that is used")
+        if at > size or len(found) == MOST_FIELDS:
+            raise Malformed("a message ends within a field, or has too many")
+        found.append(raw[begin:at])
+    return found
+
+
+def _varint(raw: bytes, at: int) -> tuple[int, int]:
+    """A number and where it ends."""
+    value = shift = 0
+    while at < len(raw) and shift < 64:
+        byte = raw[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+    raise Malformed("a message ends within a number")
+
+
+def _as_row(row: bytes) -> bytes:
+    """A row as it stands in a list."""
+    size, length = bytearray([ROW]), len(row)
+    while length > 0x7F:
+        size.append(length & 0x7F | 0x80)
+        length >>= 7
+    return bytes([*size, length]) + row
