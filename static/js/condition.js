@@ -6,8 +6,8 @@
  * @typedef {import("./story.js").Parts} Parts
  * @typedef {{
  *   id: string, icon: "ok"|"warning"|"bad"|"waiting", word: string, fact: Parts, meaning: string,
- *   action: {text: string, href: string}|null
- * }} Condition
+ *   action: {text: string, href: string, act?: "hurry"|"start"}|null
+ * }} Condition `act`: what a button does here, where the page can; else the link leads on.
  * @typedef {{
  *   state: SessionState|null, now: number, link: "connecting"|"open"|"waiting", silence: number,
  *   online: boolean, farewell: string, lagging: number, usual: number|null, pods: number,
@@ -29,6 +29,8 @@ const SLOW_LEAST = 100e6;
 
 /** @param {string} id */
 const help = (id, text = "What this means") => ({ text, href: `/help#${id}` });
+/** @param {string} id @param {"hurry"|"start"} act @param {string} text */
+const press = (id, act, text) => ({ text, href: `/help#${id}`, act });
 
 /** @param {Situation} at @returns {Condition} */
 export function condition(at) {
@@ -40,7 +42,7 @@ function recorded(at) {
   if (!at.state?.ended) return null;
   return {
     id: "recorded", icon: "waiting", word: "End of the recording.", fact: ["It tells of ", { b: age(at.now) }, "."],
-    meaning: "Time stands still here: drag, or press the left arrow, to look back.", action: help("recorded"),
+    meaning: "What came after is not known. Time stands still here: drag, or press the left arrow, to look back.", action: press("recorded", "start", "Back to the start"),
   };
 }
 
@@ -49,8 +51,8 @@ function unrecorded(at) {
   const gap = at.state?.unrecorded;
   if (!gap) return null;
   return {
-    id: "recorded", icon: "waiting", word: "Not recorded.", fact: ["Nothing is known from ", { b: duration(gap.to - gap.from) }, "."],
-    meaning: "plegscope was not running, or its recording is not among these files.", action: help("recorded"),
+    id: "unrecorded", icon: "waiting", word: "Not recorded.", fact: ["Nothing is known from ", { b: duration(gap.to - gap.from) }, "."],
+    meaning: "plegscope was not running, or its recording is not among these files.", action: help("unrecorded"),
   };
 }
 
@@ -58,17 +60,17 @@ function unrecorded(at) {
 function unheard(at) {
   if (!at.state) {
     return at.link === "waiting" && at.silence > GONE
-      ? { id: "gone", icon: "waiting", word: "plegscope does not answer.", fact: ["Trying again."], meaning: "If it was stopped, start it again with the same command.", action: help("gone") }
-      : { id: "starting", icon: "waiting", word: "Starting.", fact: ["Waiting for the first picture."], meaning: "", action: null };
+      ? { id: "gone", icon: "waiting", word: "plegscope does not answer.", fact: ["Trying again."], meaning: "If it was stopped, start it again with the same command.", action: press("gone", "hurry", "Try now") }
+      : { id: "starting", icon: "waiting", word: "Starting.", fact: ["Waiting for the first picture."], meaning: "It comes as soon as plegscope answers.", action: help("starting", "Why this is not a fault") };
   }
   if (at.link === "open" ? at.silence < 2 * GONE : at.silence < GONE) return null;
   if (!at.online) {
-    return { id: "offline", icon: "waiting", word: "This browser is offline.", fact: ["Last heard ", { b: age(at.silence) }, " ago."], meaning: "The picture is frozen, not live, until the network is back.", action: help("offline") };
+    return { id: "offline", icon: "waiting", word: "This browser is offline.", fact: ["Last heard ", { b: age(at.silence) }, " ago."], meaning: "The picture is frozen, not live, until the network is back.", action: press("offline", "hurry", "Try now") };
   }
   return {
     id: "gone", icon: "waiting", word: "plegscope is gone.", fact: ["Last heard ", { b: age(at.silence) }, " ago."],
     meaning: `${at.farewell ? at.farewell + " " : ""}The picture is frozen, not live. Trying again every few seconds; start plegscope again if it was stopped.`,
-    action: help("gone"),
+    action: press("gone", "hurry", "Try now"),
   };
 }
 
@@ -118,7 +120,16 @@ function passing(at) {
   if (at.lagging) {
     return { id: "lagging", icon: "warning", word: "You are lagging.", fact: ["This page skipped ", { b: count(at.lagging, "record") }, "."], meaning: `Shown is the state of now${at.lost ? `; ${count(at.lost, "record")} are not known here: hatched` : ", and nothing is missing in it"}. Others are not affected.`, action: help("lagging") };
   }
-  const healthy = `PLEG is healthy: t${lastRelist(at).map((part) => (typeof part === "string" ? part : part.b)).join("").slice(1)}`;
+  const recorder = state.recording;
+  if (recorder && !recorder.well) {
+    const lost = recorder.lost ? `${count(recorder.lost, "thing")} of what the page shows ${recorder.lost === 1 ? "is" : "are"} not in the file. ` : "";
+    const why = sentence(recorder.trouble) || "It does not say why.";
+    return {
+      id: "recording-stopped", icon: "warning", word: "Recording stopped.", fact: [why[0].toUpperCase() + why.slice(1)],
+      meaning: `The page goes on, and recording when it can. ${lost}${healthyWords(at)}`, action: help("recording-stopped", "Choose another place"),
+    };
+  }
+  const healthy = healthyWords(at);
   if (stream.policy === "relist_only") {
     return {
       id: "safety", icon: "waiting", word: "Polling only,", fact: ["for the node’s safety."], meaning: `${sentence(state.runtime?.reason ?? stream.meaning)} ${healthy}`,
@@ -165,7 +176,7 @@ function passing(at) {
 /** @param {Situation} at @returns {Condition} */
 function well(at) {
   const base = { id: "healthy", icon: /** @type {const} */ ("ok"), word: "Healthy.", meaning: "", action: null };
-  if (at.pods === 0) return { ...base, id: "empty", fact: ["No pods on this node."], meaning: "Global relists run; there is nothing to find." };
+  if (at.pods === 0) return { ...base, id: "empty", fact: ["No pods on this node."], meaning: "Global relists run; there is nothing to find.", action: help("empty", "What comes here") };
   return { ...base, fact: lastRelist(at) };
 }
 
@@ -182,6 +193,11 @@ function lastRelist(at) {
     return ["The last global relist started ", started, " ago and took ", { b: duration(last.duration_ns) }, "; the limit is ", limit, "."];
   }
   return ["The last global relist started ", started, " ago; the limit is ", limit, "."];
+}
+
+/** The same behind another sentence. @param {Situation} at */
+function healthyWords(at) {
+  return `PLEG is healthy: t${lastRelist(at).map((part) => (typeof part === "string" ? part : part.b)).join("").slice(1)}`;
 }
 
 /** With a full stop at its end. @param {string} text */

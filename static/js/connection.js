@@ -52,8 +52,12 @@ export class Connection {
     this.#connect();
   }
 
-  /** Try at once instead of waiting (the browser is back online, the page is visible again). */
-  hurry() {
+  /**
+   * Try at once instead of waiting (the browser is back online, the page is visible again).
+   * @param {boolean} [insist] somebody asked for it: a connection that says nothing is given up
+   */
+  hurry(insist = false) {
+    if (insist && this.link === "open") this.#drop();
     if (this.link !== "waiting") return;
     this.attempt = 0;
     this.clearTimer(this.timer);
@@ -96,12 +100,14 @@ export class Connection {
 
   #watch() {
     this.clearTimer(this.watchdog);
-    this.watchdog = this.setTimer(() => {
-      // Not waiting for the closing handshake: a dead peer never answers it.
-      const socket = this.socket;
-      this.#later();
-      socket?.close();
-    }, SILENCE_MS);
+    this.watchdog = this.setTimer(() => this.#drop(), SILENCE_MS);
+  }
+
+  #drop() {
+    // Not waiting for the closing handshake: a dead peer never answers it.
+    const { socket } = this;
+    this.#later();
+    socket?.close();
   }
 
   #later() {

@@ -59,9 +59,13 @@ export function streamWords(state, now, downSince) {
 }
 
 export class Glance {
-  /** @param {Store} store */
-  constructor(store) {
+  /** @param {Store} store @param {Record<string, (() => void)|null>} acts what can be done here, by name */
+  constructor(store, acts) {
     this.store = store;
+    this.acts = acts;
+    this.means = h("span", {});
+    this.action = h("span", {});
+    byId("meaning").replaceChildren(this.means, " ", this.action);
     this.icon = byId("state-icon").querySelector("use");
     this.block = /** @type {HTMLElement} */ (document.querySelector(".glance"));
     this.width = 0;
@@ -81,11 +85,9 @@ export class Glance {
     sentence.dataset.state = condition.id;
     const meaning = byId("meaning");
     meaning.hidden = !condition.meaning && !condition.action;
-    setChildren(meaning, `${condition.meaning}|${condition.action?.text}`, () => [
-      condition.meaning, condition.action ? " " : "",
-      // A page that stands alone has nowhere to lead to.
-      condition.action && byId("main").dataset.alone === undefined ? h("a", { href: condition.action.href }, condition.action.text) : "",
-    ]);
+    setText(this.means, condition.meaning);
+    // The words tick; what can be pressed stays, and so does the focus on it.
+    setChildren(this.action, `${condition.id}|${condition.action?.text}`, () => this.#action(condition.action));
     const counts = countsLine(store, now, !ABOUT_STREAM.has(condition.id));
     setChildren(byId("counts"), flat(counts), () => parts(counts));
     const line = byId("back");
@@ -95,6 +97,19 @@ export class Glance {
     this.#keepHeight(condition.id);
     this.#speak(condition, `${condition.word} ${flat(condition.fact)} ${flat(counts)}`);
     this.#foot(now);
+  }
+
+  /** @param {Condition["action"]} action @returns {(Node|string)[]} */
+  #action(action) {
+    const act = action?.act ? this.acts[action.act] : null;
+    if (action && act) {
+      const button = h("button", { type: "button", class: "button small" }, action.text);
+      button.addEventListener("click", act);
+      return [button];
+    }
+    // A page that stands alone has nowhere to lead to.
+    if (!action || byId("main").dataset.alone !== undefined) return [];
+    return [h("a", { href: action.href }, action.act ? "What this means" : action.text)];
   }
 
   /**

@@ -24,23 +24,25 @@ export class Header {
       state: store.state, now, link: page.source.link, silence: clock.silence(), online: navigator.onLine,
       farewell: page.source.farewell, lagging: page.lagging, lost: page.lost, usual: typical?.middle ?? null, pods, downSince: store.downSince, opening: store.opening(now),
     });
-    const [from, to] = view.window(page.frozenT() ?? now);
+    // What is frozen does not tick: nothing is known after it.
+    const seen = page.frozenT() ?? now;
+    const [from, to] = view.window(seen);
     byId("main").dataset.state = how.id;
     byId("main").dataset.link = page.source.link;
     // A player stands still most of the time: what matters there is whether its cursor is in sight.
     const here = view.following || (page.options.clock !== undefined && Math.abs(to - now) < view.span * 0.03);
-    page.glance.update(how, now, { following: here, lookingBack: now - to, fresh: here || page.options.clock ? 0 : store.lastSeq - page.leftAt });
-    page.glance.heads(now);
-    page.gauge.update(store.state, now, typical);
-    page.trend.update(store, now, typical);
-    page.distribution.update(store, now);
+    page.glance.update(how, seen, { following: here, lookingBack: now - to, fresh: here || page.options.clock ? 0 : store.lastSeq - page.leftAt });
+    page.glance.heads(seen);
+    page.gauge.update(store.state, seen, typical);
+    page.trend.update(store, seen, typical);
+    page.distribution.update(store, seen);
     page.legend.update(store, from, to);
     page.table.update();
     page.tabs.update();
     page.minimap.update();
     if (page.selected !== null) page.drawer.show(page.timeline.chain, now);
     if (store.state) {
-      setText(byId("clock"), `${timeOfDay(clock.wall(page.frozenT() ?? now), page.utc)} ${zone(page.utc)}`);
+      setText(byId("clock"), `${timeOfDay(clock.wall(seen), page.utc)} ${zone(page.utc)}`);
       const runtime = store.state.runtime;
       const what = store.state.simulated && runtime ? `like ${runtime.name} ${(runtime.version ?? "").split("+")[0]}` : store.state.endpoint;
       // A page with a title of its own there, a lesson's say, keeps it.
@@ -62,15 +64,17 @@ export class Header {
     const { page } = this;
     const box = byId("empty");
     const { state } = page.store;
-    let text = "";
+    let [bold, text] = ["", ""];
     if (!state || state.engine.health.last_start_t === null) text = "Asking the runtime for everything.";
-    else if (page.lineup.filter && !page.lineup.rows.length) text = `No pod matches “${page.lineup.filter}”. ${page.lineup.hidden} ${page.lineup.hidden === 1 ? "pod is" : "pods are"} hidden by the filter.`;
-    else if (pods === 0 && !page.lineup.rows.length) text = "No pods on this node. Global relists run; there is nothing to find.";
+    else if (page.lineup.filter && !page.lineup.rows.length) {
+      bold = `No pod matches “${page.lineup.filter}”.`;
+      text = `${page.lineup.hidden} ${page.lineup.hidden === 1 ? "pod is" : "pods are"} hidden by the filter.`;
+    } else if (pods === 0 && !page.lineup.rows.length) [bold, text] = ["No pods on this node.", "Global relists run; there is nothing to find."];
     box.hidden = !text || page.lineup.rows.length > 0;
-    if (box.hidden || box.dataset.text === text) return;
-    box.dataset.text = text;
+    if (box.hidden || box.dataset.text === bold + text) return;
+    box.dataset.text = bold + text;
     const clear = h("button", { type: "button", class: "button small" }, "Clear filter");
     clear.addEventListener("click", () => page.setFilter(""));
-    box.replaceChildren(h("span", {}, text), page.lineup.filter ? clear : "");
+    box.replaceChildren(h("span", {}, bold ? h("strong", {}, bold) : "", bold ? " " : "", text), page.lineup.filter ? clear : "");
   }
 }

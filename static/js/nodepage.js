@@ -18,7 +18,7 @@
  * - `player.onCursor.push((t, seq) => …)`: be told of each move; `player.records` has them all.
  *
  * @typedef {{
- *   link: import("./connection.js").Link, farewell: string, start: () => void, hurry: () => void,
+ *   link: import("./connection.js").Link, farewell: string, start: () => void, hurry: (insist?: boolean) => void,
  *   frame?: () => void
  * }} Source Calls `page.take` with each message. `frame` is called before each frame is drawn.
  * @typedef {{
@@ -114,7 +114,8 @@ export class NodePage {
         this.moved();
       },
     });
-    this.glance = new Glance(this.store);
+    const toStart = document.getElementById("to-start");
+    this.glance = new Glance(this.store, { hurry: () => this.source.hurry(true), start: toStart && (() => toStart.click()) });
     this.gauge = new Gauge(byId("gauge"));
     this.trend = new Trend(byId("trend"));
     this.distribution = new Distribution(byId("distribution"));
@@ -180,6 +181,7 @@ export class NodePage {
     this.lineup.resort();
   }
 
+    this.laggingUntil = 0;
   /** When the picture ends, if it is not live. */
   frozenT() {
     if (!this.store.state) return null;

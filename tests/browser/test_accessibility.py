@@ -7,7 +7,6 @@ cannot decide (text over the canvas, say) is no finding.
 from __future__ import annotations
 
 import importlib.resources
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,8 +16,6 @@ from playwright.sync_api import Browser, Page, Playwright, expect
 from app.resources import templates_dir
 from app.web.pages import PageData, Pages
 from tests.browser.chromium import chromium, keep, playwright, until
-from tests.browser.stage import Stage
-from tests.browser.test_states import STATES, furnished, says
 from tests.commands import Command, demo
 
 AXE = (importlib.resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
@@ -154,25 +151,3 @@ def test_the_node_page_and_what_opens_on_it(page: Page, server: Command, scheme:
     expect(page.locator("#panel")).to_contain_text("Endpoint")
     assert faults(page) == []
     keep(page, f"node-panel-{scheme}-1280")
-
-
-@pytest.mark.parametrize("page", [1280], indirect=True)
-def test_every_state(page: Page, server: Command, scheme: str) -> None:
-    stage = Stage(page)
-    furnished(stage)
-    page.goto(server.address())
-    says(page, "Healthy")
-    for name, (facts, sentence, _, _) in STATES.items():
-        stage.facts = facts
-        stage.say_state()
-        says(page, sentence)
-        assert (name, faults(page)) == (name, [])
-    stage.facts = {}
-    stage.say_state()
-    page.evaluate("plegscope.setFilter('paymnts')")
-    expect(page.locator("#empty")).to_be_visible()
-    assert faults(page) == []
-    stage.answers = False
-    stage.hang_up()
-    expect(page.locator("#sentence")).to_contain_text(re.compile("plegscope is gone"))
-    assert faults(page) == []

@@ -14,13 +14,15 @@ from app.engine.records import (
     EventRefused,
     Gap,
     Lifecycle,
+    RelistFinished,
     RequestMade,
     StreamChanged,
 )
 from app.engine.state import HealthState, QueueState, RelistState, StreamView
-from app.hub.wire import Batch, Bye, Lagging
+from app.hub.wire import Batch, Bye, Lagging, Recorded
 from tests.browser.chromium import chromium, keep, playwright, until
 from tests.browser.stage import MS, UNTIL, S, Stage, hung, runtime
+from tests.browser.test_accessibility import faults
 from tests.commands import Command, demo
 
 HOSTILE = '<img src=x onerror="document.title=1">\N{RIGHT-TO-LEFT OVERRIDE}{{7*7}}'
@@ -71,6 +73,13 @@ def furnished(stage: Stage) -> None:
     for uid, name in (("a", "cart-7d9c6f5b8-4xk2p"), ("b", "redis-0")):
         stage.number(stage.pod(uid, name))
     for i in range(6):
+        t = UNTIL - (31 - 4 * i) * S
+        stage.number(
+            RelistFinished(
+                t=t, wall=stage.wall(t), relist=500 + i, scope="global", source="global",
+                started=t - 7 * MS, duration_ns=7 * MS, ok=True, pods=2, containers=2 + i // 2,
+            )
+        )  # fmt: skip
         for record in stage.chain("ab"[i % 2], UNTIL - (30 - 4 * i) * S):
             stage.number(record)
 
@@ -78,6 +87,11 @@ def furnished(stage: Stage) -> None:
 def says(page: Page, words: str) -> None:
     sentence = page.locator("#sentence")
     expect(sentence).to_contain_text(re.compile(words.replace(" ", r"[\s]")))
+
+
+def relisted(started: int, duration_ns: int) -> RelistState:
+    """A global relist that came back."""
+    return RelistState(900, "global", "global", started, None, duration_ns, True, 2, 2)
 
 
 def health(**more: Any) -> Any:
@@ -92,8 +106,8 @@ def health(**more: Any) -> Any:
     return at
 
 
-STATES: dict[str, tuple[dict[str, Any], str, str, str]] = {
-    # name: (facts, sentence, meaning, icon)
+STATES: dict[str, tuple[dict[str, Any], str, str, str, str]] = {
+    # name: (facts, sentence, meaning, icon, what can be done)
     "healthy": (
         {},
         (
@@ -102,18 +116,21 @@ STATES: dict[str, tuple[dict[str, Any], str, str, str]] = {
         ),
         "",
         "ok",
+        "",
     ),
     "starting": (
         {"health": health(healthy=False, last_start_t=None), "last_global": None},
         r"Starting\. No relist yet\.",
         "turns green by itself",
         "waiting",
+        "Why this is not a fault",
     ),
     "unhealthy": (
         {"health": health(healthy=False, last_start_t=lambda t: t - 192 * S)},
         r"Unhealthy\. No relist began for 3 min 1\d s\.",
         "the kubelet would say NotReady",
         "bad",
+        "What to check first",
     ),
     "hung": (
         {
@@ -125,18 +142,64 @@ STATES: dict[str, tuple[dict[str, Any], str, str, str]] = {
         r"Calls hang, events come\. Oldest call 4\d s\.",
         "ListPodSandbox has not returned. Unhealthy in 2",
         "warning",
+        "What to check first",
+    ),
+    "silent": (
+        {
+            "oldest_call": hung(5 * S),
+            "health": health(last_start_t=lambda t: t - 5 * S),
+        },
+        r"Runtime hung\. Oldest call \d\.\d s\.",
+        "No stop event has come since",
+        "warning",
+        "What to check first",
+    ),
+    "slow": (
+        {"last_global": lambda t: relisted(t - 400 * MS, 410 * MS)},
+        r"Healthy, but slow\. Relists take 410 ms, 59× this node’s usual\.",
+        "The limit is",
+        "warning",
+        "What this means",
+    ),
+    "recording-stopped": (
+        {
+            "recording": Recorded(
+                well=False,
+                file="",
+                trouble="no space left on device",
+                bytes_total=0,
+                bytes_per_s=0,
+                cpu=0,
+                cpu_ns=0,
+                waiting=0,
+                lost=1204,
+            )
+        },
+        r"Recording stopped\. No space left on device\.",
+        "The page goes on, and recording when it can. 1,204 things",
+        "warning",
+        "Choose another place",
+    ),
+    "recorded": (
+        {"ended": True},
+        r"End of the recording\. It tells of",
+        "What came after is not known.",
+        "waiting",
+        "What this means",
     ),
     "given-up": (
         {"profile": "legacy", "stream": lambda t: StreamView("closed", t - 27 * S, "", "join")},
         r"Stream given up \d+ s ago\.",
         "profile legacy does not open it again: only a restart does",
         "warning",
+        "What this means",
     ),
     "stream-down": (
         {"stream": lambda t: StreamView("waiting", t - 6 * S, "It closed.", "join", 2, t + 4 * S)},
         r"Reconnecting\. Stream down for \d+\.?\d* s\.",
         "The global relist still finds every stop",
         "warning",
+        "What this means",
     ),
     "polling": (
         {
@@ -153,6 +216,7 @@ STATES: dict[str, tuple[dict[str, Any], str, str, str]] = {
         r"Polling only\. This runtime has no event stream\.",
         "PLEG is healthy: the last global relist",
         "waiting",
+        "Which runtimes have one",
     ),
     "safety": (
         {
@@ -164,31 +228,77 @@ STATES: dict[str, tuple[dict[str, Any], str, str, str]] = {
         r"Polling only, for the node’s safety\.",
         "containerd 1.7 shares one channel.",
         "waiting",
+        "Join anyway: --join-shared-stream",
     ),
     "pace": (
         {"pace_ns": 4 * S},
         r"Healthy, slowed down\. A global relist every 4\.0 s instead of 1\.0 s\.",
         "The kubelet does not.",
         "warning",
+        "What this means",
     ),
 }
 
 
-@pytest.mark.parametrize("name", STATES)
-@pytest.mark.parametrize("scheme", ["dark", "light"])
-def test_state(page: Page, stage: Stage, server: Command, name: str, scheme: Any) -> None:
-    facts, sentence, meaning, icon = STATES[name]
-    page.emulate_media(color_scheme=scheme)
+#: What the walk looks like: the window's width, and the colours.
+LOOKS = [(1280, "dark"), (390, "light"), (1280, "forced")]
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_every_state_is_said_and_shuts_nobody_out(
+    browser: Browser, server: Command, width: int, scheme: str
+) -> None:
+    """One page goes through all of them: state, fact, meaning, one thing to do; axe on each."""
+    colours: dict[str, Any] = (
+        {"forced_colors": "active"} if scheme == "forced" else {"color_scheme": scheme}
+    )
+    context = browser.new_context(viewport={"width": width, "height": 844}, **colours)
+    page = context.new_page()
+    stage = Stage(page)
     furnished(stage)
-    stage.facts = facts
+
+    def look(name: str, sentence: str, icon: str, action: str) -> None:
+        says(page, sentence)
+        expect(page.locator("#state-icon use")).to_have_attribute("href", f"#g-{icon}")
+        expect(page.locator("#meaning").get_by_text(action, exact=True)).to_have_count(1)
+        assert (name, faults(page)) == (name, [])
+        keep(page, f"state-{name}-{scheme}-{width}")
+
     page.goto(server.address())
-    says(page, sentence)
-    expect(page.locator("#meaning")).to_contain_text(meaning)
-    expect(page.locator("#state-icon use")).to_have_attribute("href", f"#g-{icon}")
-    if meaning:
-        link = page.locator("#meaning a")
-        expect(link).to_have_attribute("href", re.compile("^/help#"))
-    keep(page, f"state-{name}-{scheme}")
+    if width < 700:
+        page.locator(".tabs [data-tab=now]").click()
+    says(page, "Healthy")
+    for name, (facts, sentence, meaning, icon, action) in STATES.items():
+        stage.facts = facts
+        stage.say_state()
+        expect(page.locator("#meaning")).to_contain_text(meaning)
+        if action:
+            look(name, sentence, icon, action)
+        else:
+            says(page, sentence)
+    # A time that nobody recorded is told by a player alone, which is a page of its own.
+    page.evaluate(f"""plegscope.take({{ type: "state", state: {{ ...plegscope.store.state,
+        ended: false, unrecorded: {{ from: {UNTIL}, to: {UNTIL + 90 * S} }} }} }})""")
+    look("unrecorded", r"Not recorded\. Nothing is known from", "waiting", "What this means")
+    stage.facts = {}
+    stage.send(Lagging(214, 60))
+    stage.send(stage.snapshot())
+    look("lagging", r"You are lagging\. This page skipped", "warning", "What this means")
+    stage.answers = False
+    context.set_offline(True)
+    stage.hang_up()
+    look("offline", r"This browser is offline\. Last heard", "waiting", "Try now")
+    context.set_offline(False)
+    look("gone", r"plegscope is gone\. Last heard", "waiting", "Try now")
+    page.get_by_role("button", name="Try now").focus()
+    stage.answers = True
+    stage.session, stage.records, stage.seq = "bare", [], 0
+    tries = len(stage.asked)
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_have_attribute("data-link", "open")
+    assert len(stage.asked) > tries
+    look("empty", r"Healthy\. No pods on this node\.", "ok", "What comes here")
+    context.close()
 
 
 def test_what_hangs_is_drawn_up_to_now(page: Page, stage: Stage, server: Command) -> None:

@@ -116,6 +116,28 @@ test("the worst comes first: a hung runtime before a stream that is down", () =>
   assert.equal(say({ engine: stream({ state: "waiting", code: "eof" }), more: { oldest_call: { method: "Version", age_ns: 9 * S, hung: true } } }).id, "hung");
 });
 
+test("a recorder in trouble is said with what is missing, before anything that stays as it is", () => {
+  const recording = { well: false, trouble: "no space left on device", file: "", bytes_total: 0, bytes_per_s: 0, cpu: 0, lost: 1204 };
+  const { id, icon, text, meaning, action } = say({ engine: stream({ state: "off", policy: "relist_only" }), more: { recording } });
+  assert.deepEqual([id, icon, text], ["recording-stopped", "warning", "Recording stopped. No space left on device."]);
+  assert.match(meaning, /1,204 things of what the page shows are not in the file\. PLEG is healthy/);
+  assert.deepEqual([action.text, action.href], ["Choose another place", "/help#recording-stopped"]);
+  assert.equal(say({ engine: health({}), more: { recording: { ...recording, well: true } } }).id, "healthy");
+});
+
+test("a recording's end and a time between two: what can be done, and where it is explained", () => {
+  const end = say({ engine: health({}), more: { ended: true } });
+  assert.deepEqual([end.id, end.action.act, end.action.text], ["recorded", "start", "Back to the start"]);
+  const between = say({ engine: health({}), more: { unrecorded: { from: S, to: 91 * S } } });
+  assert.deepEqual([between.id, between.action.href, between.text], ["unrecorded", "/help#unrecorded", "Not recorded. Nothing is known from 1 min 30 s."]);
+});
+
+test("each state but the healthy one says what one can do", () => {
+  for (const at of [{ pods: 0 }, { lagging: 3 }, { link: "waiting", silence: 9 * S }, { link: "waiting", silence: 9 * S, online: false }, { state: null }, { state: null, link: "waiting", silence: 9 * S }]) {
+    assert.ok(say({ engine: health({}), ...at }).action.text);
+  }
+});
+
 test("no sentence shouts", () => {
   for (const at of [{}, { pods: 0 }, { lagging: 3 }, { link: "waiting", silence: 9 * S }]) {
     const { text, meaning } = say({ engine: health({}), ...at });

@@ -124,3 +124,13 @@ test("back online, it does not wait for the pause to end", () => {
   connection.hurry();
   assert.equal(sockets.length, 2);
 });
+
+test("whoever insists gets a new connection for one that is open and silent", () => {
+  const { connection, sockets, say } = setUp();
+  connection.start();
+  say(sockets[0], { type: "hello", session: "a", version: "1" });
+  connection.hurry();
+  assert.equal(sockets.length, 1);
+  connection.hurry(true);
+  assert.deepEqual([sockets.length, sockets[0].closed], [2, true]);
+});
