@@ -118,6 +118,10 @@ class StateBuilder:
         if taker is not None:
             taker(record)
 
+    def concerns(self, record: Record) -> bool:
+        """Whether a record of this kind can change more of the state than its health."""
+        return type(record) in self._takers
+
     def state(self, t: int) -> EngineState:
         """The state at ``t`` (monotonic ns of the recorded session)."""
         stream = self._stream
@@ -126,7 +130,7 @@ class StateBuilder:
             profile=self._watching.profile,
             period_ns=self._watching.period_ns,
             pace_ns=self._pause_ns,
-            health=self._health(t),
+            health=self.health(t),
             stream=StreamView("off", 0, NOT_TOLD, self._policy)
             if stream is None
             else StreamView(
@@ -191,7 +195,8 @@ class StateBuilder:
         profile = PROFILES.get(self._watching.profile)
         return len(self._syncing) if profile is not None and profile.suspension else 0
 
-    def _health(self, t: int) -> HealthState:
+    def health(self, t: int) -> HealthState:
+        """The health at ``t``: of the state, what changes though nothing happens."""
         threshold, start = self._watching.threshold_ns, self._relist_start
         message = complaint(t, start, threshold)
         seen = None if start is None else self._relist_wall // 1_000_000_000

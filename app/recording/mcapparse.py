@@ -1,6 +1,7 @@
 """Takes apart what MCAP's records hold: bytes in, values out, every length checked."""
 
 import struct
+from collections.abc import Collection
 from typing import NamedTuple
 
 import zstandard
@@ -80,8 +81,16 @@ def entries(records: bytes) -> dict[int, bytearray]:
     return entries
 
 
-def parse(records: bytes, channels: dict[int, str], messages: list[Message]) -> str:
-    """Take a chunk's records apart; returns what is wrong with them, if anything is."""
+def parse(
+    records: bytes,
+    channels: dict[int, str],
+    messages: list[Message],
+    wanted: Collection[int] | None = None,
+) -> str:
+    """Take a chunk's records apart; returns what is wrong with them, if anything is.
+
+    ``wanted``: of which channels messages are taken (None: of all).
+    """
     at, size, others = 0, len(records), 0
     unpack = mcap.MESSAGE_HEAD.unpack_from
     while at < size:
@@ -97,8 +106,9 @@ def parse(records: bytes, channels: dict[int, str], messages: list[Message]) -> 
             if len(messages) == MOST_MESSAGES:
                 return TOO_MANY
             _op, _length, channel, sequence, log_time, publish_time = unpack(records, at)
-            data = records[at + mcap.MESSAGE_HEAD.size : after]
-            messages.append(Message(channel, sequence, log_time, publish_time, data))
+            if wanted is None or channel in wanted:
+                data = records[at + mcap.MESSAGE_HEAD.size : after]
+                messages.append(Message(channel, sequence, log_time, publish_time, data))
         elif others == MOST_MESSAGES:
             return TOO_MANY
         else:

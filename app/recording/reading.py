@@ -39,6 +39,7 @@ from app.recording.format import (
     Versions,
 )
 from app.recording.lists import Listed, ListReader, Undecodable
+from app.recording.mcapindex import Index, Unfit
 from app.recording.mcapparse import Message
 from app.recording.mcapread import Damage, McapReader, NotMcap
 from app.recording.mcapwrite import MAGIC
@@ -49,6 +50,9 @@ OURS_WITHIN = 8
 RAW_ANSWERS = frozenset(ANSWERS_OF.values())
 
 GIVE = "Give a file that plegscope recorded."
+
+JOURNAL = frozenset({*TOLD, OPENING, LOSSES, STATES})
+"""Channels of what was told, and of what a reader begins from."""
 
 
 class Fed(NamedTuple):
@@ -123,6 +127,10 @@ class Recording:
         return self
 
     def __exit__(self, *_raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Be done with it."""
         self._file.close()
 
     @property
@@ -184,6 +192,47 @@ class Recording:
             item = self._item(number, message)
             if item is not None:
                 yield item
+
+    def journal(self) -> Iterator[Item]:
+        """Of everything that happened what was told, and what a reader begins from; the rest is
+        not decoded. Raises as ``messages``."""
+        for number, message in self.messages():
+            if number in JOURNAL:
+                item = self._item(number, message)
+                if item is not None:
+                    yield item
+
+    def journal_at(self, offset: int, containing: bytes = b"") -> list[Item] | None:
+        """The same of the chunk that begins at ``offset``; ``containing``: only of messages in
+        which these bytes are. None: it is not as it was written.
+
+        Raises:
+            RecordingError: the file cannot be read.
+        """
+        try:
+            block = self._reader.block_at(offset, JOURNAL)
+        except OSError as error:
+            raise _unreadable(self.path, error) from error
+        if block is None:
+            return None
+        items: list[Item] = []
+        for message in block.messages:
+            if containing in message.data:
+                item = self._item(message.channel, message)
+                if item is None:
+                    return None
+                items.append(item)
+        return items
+
+    def index(self) -> Index | None:
+        """Where its chunks are, by its own index; None if it has none that is of use. Raises
+        RecordingError."""
+        try:
+            return Index(self._file.fileno(), os.fstat(self._file.fileno()).st_size)
+        except Unfit:
+            return None
+        except OSError as error:
+            raise _unreadable(self.path, error) from error
 
     def _is_ours(self, channels: dict[int, str]) -> bool:
         return self._reader.profile == words.PROFILE or words.TOPICS[SESSION] in channels.values()

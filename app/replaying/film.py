@@ -1,7 +1,10 @@
 """The recordings of one node, made playable: read once, piece by piece, from a thread.
 
-While it is read it can be played as far as it has been read. What stays in memory does not grow
-with the recording but by some hundred bytes a piece; the pieces themselves are in a spool.
+A single recording with an index is played from the index at once, and its pieces are read as they
+are asked for (``deep.py``); reading it through then only looks for what is told of the whole, and
+makes sure that the index is true. Any other is played as far as it has been read, and its pieces
+are laid out in a spool. Either way what stays in memory does not grow with the recording but by
+some hundred bytes a piece.
 """
 
 import gzip
@@ -9,31 +12,30 @@ import threading
 import zlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from contextlib import suppress
 
 import msgspec
 
-from app.engine.records import AnyRecord, Gap, Record, RelistFinished, RuntimeHung, RuntimeSeen
+from app.engine.records import AnyRecord, Gap, Record, RelistFinished
 from app.errors import RecordingError
-from app.hub.encode import encode
-from app.hub.filmwire import FilmTold, Found, Incident, NodeTold, Piece, Sought, Span
-from app.hub.runwire import Change, differing
-from app.hub.wire import Cost, OldestCall, PodRow, SessionState
-from app.journal.projection import PodTable
-from app.journal.rebuild import StateBuilder
+from app.hub.filmwire import FilmTold, Found, Incident, NodeTold, Sought, Span
+from app.hub.wire import Cost, SessionState
 from app.journal.weight import weight
+from app.recording.mcapindex import Unfit
+from app.replaying.deep import Broken, Deep
 from app.replaying.incidents import Incidents
 from app.replaying.joined import NOT_RECORDED, Joined, Opened
 from app.replaying.overview import Bins, IdleStretches
+from app.replaying.past import Cutting, Past
+from app.replaying.plan import PIECE
 from app.replaying.spool import Full, Spool
 
-PIECE = 1024
-"""Records of a piece at most."""
 PIECE_WEIGHT = 512 * 1024
-"""Characters of text in them, roughly."""
+"""Characters of text in a piece that is laid out, roughly."""
 MOST_INCIDENTS = 20_000
 """Incidents that are kept; those that come later are counted only."""
 INCIDENTS_TOLD = 2_000
-BITS = 4096
+BITS = 1024
 """Pods that are told apart where a pod's next record is looked for."""
 MOST_TITLE = 200
 
@@ -61,72 +63,124 @@ class Film:
         self.name = name
         self.digest = digest
         self.origin = origin
-        self.whole = False
-        self.warnings: list[str] = []
+        self.layout = 1
+        """Which table of pieces is told; another one begins when the index proves untrue."""
         self._files = list(files)
-        self._joined = Joined(files, origin)
-        self._records = self._joined.records()
-        self._spool = Spool()
-        self._lock = threading.Lock()
-        self._incidents = Incidents()
-        self._found: list[Incident] = []
-        self._found_total = 0
-        self._bins = Bins()
-        self._idle = IdleStretches()
-        self._pods = PodTable()
-        self._builder = StateBuilder()
-        self._runtime: RuntimeSeen | None = None
-        self._oldest: OldestCall | None = None
-        self._masks: list[int] = []
-        self._kept = 0
-        self._kept_t = 0
-        self._last = 0
-        self._end_t = 0
         info = files[0].source.info
         title = name if info is None else f"{name}: {info.title[:MOST_TITLE]}"
         self.title = title
         self.simulated = all(one.simulated for one in files)
         self._info = info
-        self._first_state = self._state(0)
+        self._lock = threading.Lock()
+        self._first_state = self._state(Past())
+        self._given = 0
+        self._deep: Deep | None = None
+        self._untrue = False
+        if len(files) == 1 and files[0].source.is_mcap and info is not None:
+            # Without an index of use it is read from its beginning, as any other file.
+            with suppress(Unfit):
+                self._deep = Deep(files[0], origin, self._state)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Read from the beginning."""
+        self.whole = False
+        self.warnings: list[str] = []
+        self._joined = Joined(self._files, self.origin)
+        self._records = self._joined.records()
+        self._spool = Spool()
+        self._incidents = Incidents()
+        self._found: list[Incident] = []
+        self._found_total = 0
+        self._bins = Bins()
+        self._idle = IdleStretches()
+        self._past = Past()
+        self._touched: list[bytes] = []
+        self._kept = 0
+        self._kept_t = 0
 
     # Reading, on one thread
 
     def advance(self) -> list[Record]:
         """Read the next piece; its records, of which none means that the end was reached."""
-        if self.whole:
+        while not self.whole:
+            deep = self._deep
+            if deep is None:
+                records = self._lay_out()
+            else:
+                deep.give_way()
+                records = self._read_through(deep)
+            if self._untrue:
+                self._read_anew()
+                continue
+            if not records:
+                self._note(self._joined.warnings)
+                self.whole = True
+            # What was read before the index proved untrue was told then.
+            given, self._given = self._given, max(self._given, self._past.seq)
+            fresh = [record for record in records if record.seq > given]
+            if fresh:
+                return fresh
+        return []
+
+    def _read_through(self, deep: Deep) -> list[Record]:
+        """The records of the next piece, if they are what the index says."""
+        plan, number = deep.plan, len(self._touched)
+        if self._untrue:
             return []
-        before, pods, runtime = self._state(self._last), self._rows(), self._runtime
+        if number == len(plan):
+            self._untrue = self._next() is not None
+            return []
         records: list[Record] = []
-        changes: list[Change] = []
+        touched = bytearray(BITS // 8)
+        while len(records) < plan.count(number) and (item := self._next()) is not None:
+            record, _begins = item
+            self._look_at(record, touched)
+            self._past.apply(record)
+            records.append(record)
+        planned_t = plan.times[number] if number else records[0].t if records else 0
+        if len(records) < plan.count(number) or records[0].t != planned_t:
+            self._untrue = True
+            return []
+        self._touched.append(bytes(touched))
+        return records
+
+    def _read_anew(self) -> None:
+        """The index is not true: lay everything out, as if there were none."""
+        with self._lock:
+            self._deep, self._untrue = None, False
+            self.layout += 1
+            self._begin()
+
+    def _lay_out(self) -> list[Record]:
+        """Read the next piece and put it into the spool."""
+        cutting = Cutting(self._past, self._state)
+        touched = bytearray(BITS // 8)
         weighs = 0
-        state = before.engine
-        oldest = self._oldest
-        touched: set[int] = set()
         while (item := self._next()) is not None:
             record, begins = item
             if begins:
-                self._builder = StateBuilder()
-            records.append(record)
-            self._take(record)
-            after = self._builder.state(record.t)
-            fields = differing(state, after)
-            if self._oldest != oldest:
-                fields["oldest_call"] = oldest = self._oldest
-            if fields:
-                changes.append(Change(record.seq, fields))
-            state = after
-            uid = getattr(record, "uid", None)
-            if uid is not None:
-                touched.add(_bit(uid))
+                self._past.session_begins()
+            self._look_at(record, touched)
+            cutting.add(record)
             weighs += weight(record)
-            if len(records) >= PIECE or weighs > PIECE_WEIGHT:
+            if len(cutting.records) >= PIECE or weighs > PIECE_WEIGHT:
                 break
+        records = cutting.records
         if records:
-            before = msgspec.structs.replace(before, runtime=runtime)
-            self._keep(before, pods, changes, records, touched)
-        else:
-            self.whole = True
-            self._note(self._joined.warnings)
+            packed = cutting.packed(len(self._spool))
+            with self._lock:
+                try:
+                    self._spool.put(packed, records[0].seq, records[0].t)
+                except Full as full:
+                    self.whole = True
+                    self.warnings.append(
+                        f"The recording is played up to here only: {full}. Open fewer files at "
+                        "once."
+                    )
+                    return records
+                self._touched.append(bytes(touched))
+                self._kept, self._kept_t = self._past.seq, self._past.t
         return records
 
     def _next(self) -> tuple[Record, bool] | None:
@@ -136,14 +190,12 @@ class Film:
             self._note([str(error)])
             return None
 
-    def _take(self, record: Record) -> None:
-        self._builder.apply(record)
-        self._pods.apply(record)
-        if isinstance(record, RuntimeSeen):
-            self._runtime = record
-        elif isinstance(record, RuntimeHung):
-            called = OldestCall(record.method, record.age_ns, hung=True)
-            self._oldest = called if record.hung else None
+    def _look_at(self, record: Record, touched: bytearray) -> None:
+        """What is told of the whole of it."""
+        uid = getattr(record, "uid", None)
+        if uid is not None:
+            bit = _bit(uid)
+            touched[bit >> 3] |= 1 << (bit & 7)
         incident = self._incidents.apply(record)
         with self._lock:
             if incident is not None:
@@ -152,51 +204,15 @@ class Film:
                     self._found.append(incident)
             unhealthy, down = self._incidents.unhealthy, self._incidents.down
             self._bins.apply(record, unhealthy=unhealthy, down=down)
-            if self._last:
+            if self._past.seq:
                 gap = isinstance(record, Gap) and record.reason in NOT_RECORDED
-                self._idle.apply(max(0, self._end_t), record.t, gap=gap)
-            self._last = record.seq
-            self._end_t = max(self._end_t, record.t)
-
-    def _keep(
-        self,
-        state: SessionState,
-        pods: tuple[PodRow, ...],
-        changes: list[Change],
-        records: list[Record],
-        touched: set[int],
-    ) -> None:
-        piece = Piece(
-            number=len(self._spool),
-            first=records[0].seq,
-            state=state,
-            pods=pods,
-            changes=tuple(changes),
-            records=tuple(records),  # type: ignore[arg-type]  # all kinds there are
-        )
-        packed = gzip.compress(encode(piece), compresslevel=1, mtime=0)
-        with self._lock:
-            try:
-                self._spool.put(packed, records[0].seq, records[0].t)
-            except Full as full:
-                self.whole = True
-                self.warnings.append(
-                    f"The recording is played up to here only: {full}. Open fewer files at once."
-                )
-                return
-            self._masks.append(sum(1 << bit for bit in touched))
-            self._kept, self._kept_t = self._last, self._end_t
+                self._idle.apply(max(0, self._past.t), record.t, gap=gap)
 
     def _note(self, warnings: Sequence[str]) -> None:
         with self._lock:
             self.warnings += [one for one in warnings if one not in self.warnings]
 
-    def _rows(self) -> tuple[PodRow, ...]:
-        return tuple(
-            msgspec.structs.replace(row, containers=(), ips=()) for row in self._pods.rows()
-        )
-
-    def _state(self, seq: int) -> SessionState:
+    def _state(self, past: Past) -> SessionState:
         info = self._info
         return SessionState(
             session=self.digest,
@@ -205,21 +221,21 @@ class Film:
             endpoint=info.endpoint if info else "",
             endpoint_reason=info.endpoint_reason if info else "the file that was given",
             wall=self.origin,
-            engine=self._builder.state(self._end_t if seq else 0),
+            engine=past.engine(),
             cost=FREE,
-            runtime=self._runtime,
-            oldest_call=self._oldest,
+            runtime=past.runtime,
+            oldest_call=past.oldest,
             viewers=0,
             first_seq=1,
-            last_seq=seq,
+            last_seq=past.seq,
         )
 
     # Asking
 
     def state(self) -> SessionState:
         """The state at the end, as far as it has been read."""
-        state = self._state(self._last)
-        return msgspec.structs.replace(state, wall=self.origin + self._end_t, ended=True)
+        past = self._past
+        return msgspec.structs.replace(self._state(past), wall=self.origin + past.t, ended=True)
 
     @property
     def incidents(self) -> int:
@@ -229,7 +245,9 @@ class Film:
     def told(self, since: int, node: int, nodes: tuple[NodeTold, ...]) -> FilmTold:
         """Everything but the pieces; the table of pieces from number ``since``."""
         with self._lock:
-            count = len(self._spool)
+            plan = None if self._deep is None else self._deep.plan
+            count = len(self._spool) if plan is None else len(plan)
+            span = self._spool.span if plan is None else plan.span
             return FilmTold(
                 name=self.name,
                 digest=self.digest,
@@ -238,47 +256,70 @@ class Film:
                 nodes=nodes,
                 simulated=self.simulated,
                 origin=self.origin,
-                records=self._kept,
-                end_t=self._kept_t,
+                records=self._kept if plan is None else plan.records,
+                end_t=self._kept_t if plan is None else plan.end_t,
                 whole=self.whole,
                 read=1.0 if self.whole else self._share(),
                 warnings=tuple(self.warnings),
                 state=self._first_state,
-                pieces=tuple(Span(*self._spool.span(n)) for n in range(max(0, since), count)),
+                pieces=tuple(Span(*span(n)) for n in range(max(0, since), count)),
                 idle=self._idle.told(),
                 incidents=tuple(self._found[:INCIDENTS_TOLD]),
                 incidents_total=self._found_total,
                 overview=self._bins.told(),
+                layout=self.layout,
             )
 
     def _share(self) -> float:
+        if self._deep is not None:
+            return len(self._touched) / len(self._deep.plan)
         sizes = [one.source.size for one in self._files]
         done = sum(sizes[: max(0, self._joined.begun - 1)])
         return done / max(1, sum(sizes))
 
     def piece(self, number: int) -> bytes:
-        """A piece as gzipped JSON of ``Piece``.
+        """A piece as gzipped JSON of ``Piece``; may take some dozens of milliseconds.
 
         Raises:
             IndexError: there is none of this number (yet).
+            RecordingError: it cannot be read.
         """
-        return self._spool.get(number)
+        deep = self._deep
+        if deep is None:
+            return self._spool.get(number)
+        try:
+            return deep.piece(number)
+        except Broken:
+            self._untrue = True
+            raise
 
     def find(self, sought: Sought) -> Found:
-        """The nearest record of a kind, in one direction; takes as long as reading up to there."""
+        """The nearest record of a kind, in one direction; takes as long as reading up to there.
+
+        Raises:
+            RecordingError: it cannot be read.
+        """
         seq, direction = sought.seq, -1 if sought.back else 1
         if sought.what == "incident":
             return self._incident(seq, direction)
-        bit = _bit(sought.uid) if sought.what == "pod" else None
-        end = -1 if sought.back else len(self._spool)
-        for number in range(self._spool.holding(seq + direction), end, direction):
-            if bit is not None and not self._masks[number] >> bit & 1:
+        deep = self._deep
+        pieces: Deep | Spool = self._spool if deep is None else deep
+        end = -1 if sought.back else len(pieces)
+        for number in range(pieces.holding(seq + direction), end, direction):
+            if sought.what == "pod" and not self._may_mention(number, sought.uid, deep):
                 continue
-            records = self._decoded(number)
+            records = self._laid_out(number) if deep is None else list(deep.records(number))
             for record in reversed(records) if sought.back else records:
                 if (record.seq - seq) * direction > 0 and _is(record, sought):
                     return Found(record.seq, record.t)
         return Found(None)
+
+    def _may_mention(self, number: int, uid: str, deep: Deep | None) -> bool:
+        """Whether a pod may be in a piece."""
+        if number < len(self._touched):
+            bit = _bit(uid)
+            return bool(self._touched[number][bit >> 3] >> (bit & 7) & 1)
+        return deep is None or deep.mentions(number, msgspec.json.encode(uid)[1:-1])
 
     def _incident(self, seq: int, direction: int) -> Found:
         with self._lock:
@@ -288,8 +329,9 @@ class Film:
                 return Found(seqs[place], self._found[place].t)
         return Found(None)
 
-    def _decoded(self, number: int) -> list[AnyRecord]:
-        return msgspec.json.decode(gzip.decompress(self._spool.get(number)), type=_Records).records
+    def _laid_out(self, number: int) -> Sequence[Record]:
+        packed = self._spool.get(number)
+        return msgspec.json.decode(gzip.decompress(packed), type=_Records).records
 
 
 def _bit(uid: str) -> int:

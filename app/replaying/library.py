@@ -154,7 +154,7 @@ class Library:
         """
         show = await self._open(files)
         try:
-            return _film(show, node).piece(number)
+            return await asyncio.to_thread(_film(show, node).piece, number)
         except IndexError:
             raise RecordingUnknown(
                 "The recording has no such piece. Load the page again."

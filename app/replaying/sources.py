@@ -80,7 +80,7 @@ class Source:
 
     def _messages(self) -> Iterator[tuple[Record, bool]]:
         with Recording(self.path, self._stopped) as recording:
-            for item in recording.items():
+            for item in recording.journal():
                 self.info = recording.info
                 if isinstance(item, Loss):
                     yield gap_of(item), False

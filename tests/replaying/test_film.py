@@ -10,13 +10,19 @@ import msgspec
 import pytest
 
 from app.engine.records import Note, Record, RelistFinished, RuntimeHung
+from app.errors import RecordingError
 from app.hub.filmwire import Piece, Sought
 from app.journal.projection import PodTable
 from app.journal.rebuild import StateBuilder
+from app.recording import packer, scribe
+from app.recording.clip import clip
+from app.recording.reading import Recording
 from app.replaying import film as films
+from app.replaying import plan
 from app.replaying.film import Film
+from app.replaying.past import Cutting, Past
 from app.replaying.show import Show
-from tests.recording.recorded import record_scenario
+from tests.recording.recorded import SECOND, record_scenario
 from tests.replaying.test_sources import written
 
 
@@ -38,9 +44,36 @@ def pieces(film: Film, show: Show) -> list[Piece]:
 
 
 @pytest.fixture(scope="module")
-def storm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording in many chunks and pieces, with places to begin at."""
     path = tmp_path_factory.mktemp("film") / "storm.mcap"
-    record_scenario(path, "storm", seconds=60)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packer, "CHUNK_MESSAGES", 200)
+        patch.setattr(scribe, "OPENING_RECORDS", 400)
+        patch.setattr(scribe, "OPENING_SHARE", 1)
+        record_scenario(path, "storm", seconds=60)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is played by its index."""
+    monkeypatch.setattr(plan, "PIECE", 250)
+
+
+@pytest.fixture(scope="module")
+def cut(indexed: Path) -> Path:
+    """The same without its end, and so without an index."""
+    path = indexed.with_name("cut.mcap")
+    path.write_bytes(indexed.read_bytes()[:-10])
+    return path
+
+
+@pytest.fixture(params=["indexed", "cut"])
+def storm(request: pytest.FixtureRequest) -> Path:
+    """Played by its index, and laid out."""
+    path = request.getfixturevalue(request.param)
+    assert isinstance(path, Path)
     return path
 
 
@@ -141,8 +174,8 @@ def test_heavy_records_make_short_pieces(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(records) == 9
 
 
-def test_it_can_be_played_as_far_as_it_has_been_read(storm: Path) -> None:
-    show = Show([storm])
+def test_without_an_index_it_can_be_played_as_far_as_it_has_been_read(cut: Path) -> None:
+    show = Show([cut])
     film = show.films[0]
     assert film.told(0, 0, show.nodes).pieces == ()
     film.advance()
@@ -152,3 +185,89 @@ def test_it_can_be_played_as_far_as_it_has_been_read(storm: Path) -> None:
         film.piece(1)
     film.advance()
     assert [one.first for one in film.told(1, 0, show.nodes).pieces] == [films.PIECE + 1]
+
+
+def test_with_an_index_it_can_be_played_anywhere_at_once(indexed: Path, cut: Path) -> None:
+    show = Show([indexed])
+    film = show.films[0]
+    told = film.told(0, 0, show.nodes)
+    other, laid_out, records = read(cut)
+    assert (told.records, told.end_t, told.whole) == (len(records), records[-1].t, False)
+    count = len(told.pieces)
+    assert count > 3
+    order = [count - 1, 1, 2, 0, count - 2, 1]
+    got = {number: film.piece(number) for number in order}
+    whole = [record for part in pieces(laid_out, other) for record in part.records]
+    assert [record for part in pieces(film, show) for record in part.records] == whole
+    # As somebody who has read everything before it would tell it.
+    past = Past()
+    for number, span in enumerate(told.pieces):
+        end = told.pieces[number + 1].first if number + 1 < count else len(whole) + 1
+        cutting = Cutting(past, film._state)
+        for record in whole[span.first - 1 : end - 1]:
+            cutting.add(record)
+        if number in got:
+            assert gzip.decompress(got[number]) == gzip.decompress(cutting.packed(number))
+
+
+def test_what_has_not_been_read_is_found_nevertheless(indexed: Path) -> None:
+    _show, whole, records = read(indexed)
+    film = Show([indexed]).films[0]
+    uid = next(record.uid for record in reversed(records) if getattr(record, "uid", None))  # type: ignore[attr-defined]
+    middle = len(records) // 2
+    for what in ("relist", "pod"):
+        for seq, back in ((0, False), (len(records) + 1, True), (middle, False)):
+            sought = Sought(what=what, seq=seq, back=back, uid=uid)
+            found = film.find(sought)
+            assert (found.seq, found.t) == (whole.find(sought).seq, whole.find(sought).t)
+            assert found.seq is not None
+    assert film.find(Sought(what="pod", seq=0, uid="nobody's")).seq is None
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_an_index_that_is_not_true_is_given_up(indexed: Path, tmp_path: Path, asked: bool) -> None:
+    path = tmp_path / "flipped.mcap"
+    data = bytearray(indexed.read_bytes())
+    with Recording(indexed) as recording:
+        index = recording.index()
+        assert index is not None
+        data[index.offsets[len(index) // 2] + 300] ^= 1
+    path.write_bytes(data)
+    show = Show([path])
+    film = show.films[0]
+    assert len(film.told(0, 0, show.nodes).pieces) > 3
+    if asked:
+        with pytest.raises(RecordingError, match="Load this page again"):
+            pieces(film, show)
+    records: list[Record] = []
+    while more := film.advance():
+        records += more
+    told = film.told(0, 0, show.nodes)
+    assert (told.layout, told.whole, told.records) == (2, True, len(records))
+    assert [record.seq for record in records] == list(range(1, len(records) + 1))
+    assert [record for part in pieces(film, show) for record in part.records] == records
+    assert any("damaged" in one for one in told.warnings)
+    assert sum(told.overview.records) == len(records)
+
+
+def test_a_later_part_knows_what_was_counted_before_it(tmp_path: Path) -> None:
+    whole = tmp_path / "whole.mcap"
+    journal = record_scenario(whole, "storm", seconds=40)
+    clipped = tmp_path / "clip.mcap"
+    clipped.write_bytes(clip(whole, 20 * SECOND, 60))
+    film = Show([clipped]).films[0]
+    part = msgspec.json.decode(gzip.decompress(film.piece(0)), type=Piece)
+    engine = msgspec.to_builtins(part.state.engine)
+    first = next(one for one in part.records if one.t >= 0)
+    for change in part.changes:
+        if change.seq < first.seq:
+            for name, value in change.fields.items():
+                field, _, key = name.partition(".")
+                if key:
+                    engine[field][key] = value
+    builder = StateBuilder()
+    for record in journal:
+        if record.t < 20 * SECOND:
+            builder.apply(record)
+    assert engine["events"] == builder.state(0).events
+    assert sum(engine["events"].values()) > 0

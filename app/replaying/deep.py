@@ -1,0 +1,301 @@
+"""Any piece of a recording at once, wherever it is: read from the nearest place to begin at.
+
+The recording says now and then all that a reader needs to begin there (``StateThen``, with the
+records before it). From there to the piece is a bounded number of records, which are gone over; and
+whoever plays on goes on from where the last piece ended.
+"""
+
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Iterator
+
+import msgspec
+
+from app.engine.records import Record
+from app.engine.state import RelistState
+from app.errors import RecordingError
+from app.recording.format import Loss, StateThen
+from app.recording.lines import gap_of
+from app.recording.mcapindex import Unfit
+from app.recording.reading import Item, Recording, Told
+from app.replaying.joined import FARTHEST, Opened
+from app.replaying.joining import Mover
+from app.replaying.past import Cutting, Past, StateOf
+from app.replaying.plan import Plan
+
+KEPT = 48
+"""Pieces that are kept packed; each has some ten kilobytes."""
+STANDS = 4
+"""Places from which it is gone on."""
+MOST_OPENING = 64
+"""Chunks over which the records to begin from are spread, at most."""
+
+
+class Broken(RecordingError):
+    """The recording is not what its index says."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"{name} is not what the index at its end says, or was changed. Load this page again."
+        )
+
+
+class Deep:
+    """Reads pieces of one recording by their numbers, from any thread.
+
+    Args:
+        file: the recording.
+        origin: wall time (ns) at time 0 of what is played.
+        state: of the film.
+
+    Raises:
+        Unfit: it cannot be read by its index.
+        RecordingError: nor at all.
+    """
+
+    def __init__(self, file: Opened, origin: int, state: StateOf) -> None:
+        self._name = file.source.name
+        self._path = file.source.path
+        self._by = file.origin - origin
+        self._state = state
+        self._lock = threading.Lock()
+        self._recording = Recording(self._path)
+        weakref.finalize(self, self._recording.close)
+        index = self._recording.index()
+        if index is None:
+            raise Unfit
+        self.plan = Plan(index, origin)
+        self._packed: OrderedDict[int, bytes] = OrderedDict()
+        self._stands: OrderedDict[int, Past] = OrderedDict()
+        self._mover = Mover(self._by)
+        self._reading = threading.Lock()
+        self._counting = threading.Lock()
+        self._waiting = 0
+        self._nobody = threading.Event()
+        self._nobody.set()
+
+    def __len__(self) -> int:
+        return len(self.plan)
+
+    def holding(self, seq: int) -> int:
+        """The piece that holds record ``seq``; the nearest for one that is nowhere."""
+        return self.plan.holding(seq)
+
+    def give_way(self) -> None:
+        """Wait while somebody waits for a piece."""
+        self._nobody.wait(1)
+
+    def piece(self, number: int) -> bytes:
+        """A piece as gzipped JSON of ``Piece``.
+
+        Raises:
+            IndexError: there is none of this number.
+            Broken: the recording is not what its index says.
+            RecordingError: it cannot be read.
+        """
+        if not 0 <= number < len(self.plan):
+            raise IndexError(number)
+        self._ask(1)
+        try:
+            with self._lock:
+                packed = self._packed.get(number)
+                if packed is None:
+                    packed = self._packed[number] = self._cut(number)
+                    if len(self._packed) > KEPT:
+                        self._packed.popitem(last=False)
+                self._packed.move_to_end(number)
+                return packed
+        finally:
+            self._ask(-1)
+
+    def records(self, number: int) -> Iterator[Record]:
+        """The records of a piece; their times are as told. Raises as :meth:`piece`."""
+        seq = self.plan.firsts[number]
+        for item in self._played(number):
+            if not isinstance(item, StateThen):
+                yield self._mover.move(item, seq, -FARTHEST)
+                seq += 1
+
+    def mentions(self, number: int, text: bytes) -> bool:
+        """Whether these bytes are in a piece. Raises as :meth:`piece`."""
+        return any(self._items(chunk, text) for chunk in self.plan.chunks(number))
+
+    def _ask(self, more: int) -> None:
+        with self._counting:
+            self._waiting += more
+            if self._waiting:
+                self._nobody.clear()
+            else:
+                self._nobody.set()
+
+    # One piece
+
+    def _cut(self, number: int) -> bytes:
+        past = self._stand(number)
+        cutting = Cutting(past, self._state)
+        at = past.t if number else -FARTHEST
+        for item in self._played(number):
+            if isinstance(item, StateThen):
+                if not number and cutting.records and item.inner is not None:
+                    # What the file begins with: whatever was counted in those before it.
+                    cutting.know(_shifted(item, self._by))
+                continue
+            record = self._mover.move(item, past.seq + 1, at)
+            at = record.t
+            cutting.add(record)
+        if len(cutting.records) != self.plan.count(number):
+            raise Broken(self._name)
+        self._stands[number + 1] = past
+        while len(self._stands) > STANDS:
+            self._stands.popitem(last=False)
+        return cutting.packed(number)
+
+    def _played(self, number: int) -> Iterator[Record | StateThen]:
+        """What is played of a piece, in order; of what is told to begin from, the beginning's."""
+        began = number > 0
+        for chunk in self.plan.chunks(number):
+            for item in self._items(chunk):
+                if isinstance(item, StateThen):
+                    if not began:
+                        yield item
+                elif isinstance(item, Told) and item.opening:
+                    if not began:
+                        yield item.record
+                else:
+                    began = True
+                    yield _record(item)
+
+    def _stand(self, number: int) -> Past:
+        """The past of a piece."""
+        plan = self.plan
+        if not number:
+            return Past()
+        ready = self._stands.pop(number, None)
+        if ready is not None:
+            return ready
+        begin = plan.chunks(number)[0]
+        key = plan.key(begin)
+        stand = max((one for one in self._stands if one < number), default=-1)
+        if stand >= 0 and (key is None or plan.chunks(stand)[0] > key):
+            past = self._stands.pop(stand)
+            self._go_over(past, range(plan.chunks(stand)[0], begin))
+        elif key is None or not (began := self._begun(key)):
+            past = Past()
+            self._go_over(past, range(begin))
+        else:
+            past, rest = began
+            for record in rest:
+                past.apply(self._mover.move(record, past.seq + 1, past.t))
+            self._go_over(past, range(key + 1, begin))
+        if past.seq != plan.firsts[number] - 1:
+            raise Broken(self._name)
+        past.t = plan.t_before(number)
+        return past
+
+    def _go_over(self, past: Past, chunks: range) -> None:
+        began = past.seq > 0
+        for chunk in chunks:
+            for item in self._items(chunk):
+                if isinstance(item, StateThen):
+                    continue
+                older = isinstance(item, Told) and item.opening
+                if older and began:
+                    continue
+                began = began or not older
+                past.apply(self._mover.move(_record(item), past.seq + 1, past.t))
+
+    def _begun(self, key: int) -> tuple[Past, list[Record]] | None:
+        """The past as the last state in a chunk tells it, and the records after it there."""
+        items = self._items(key)
+        place = next(
+            (
+                at
+                for at in range(len(items) - 1, -1, -1)
+                if isinstance(then := items[at], StateThen) and then.inner is not None
+            ),
+            None,
+        )
+        if place is None:
+            return None
+        then = items[place]
+        assert isinstance(then, StateThen)
+        opening = self._opening(key, items[:place])
+        past = Past()
+        for record in opening:
+            past.apply(self._mover.move(record, record.seq, -FARTHEST))
+        counted = sum(not _older(item) for item in items[:place])
+        past.seq = self.plan.before(key) + counted
+        if not past.resume(_shifted(then, self._by)):
+            return None
+        return past, [_record(item) for item in items[place + 1 :] if not _older(item)]
+
+    def _opening(self, key: int, items: list[Item]) -> list[Record]:
+        """The records to begin from before a state: those right before it, over chunks."""
+        found: list[Record] = []
+        for _ in range(MOST_OPENING):
+            for item in reversed(items):
+                if not (isinstance(item, Told) and item.opening):
+                    return found[::-1]
+                found.append(item.record)
+            key -= 1
+            if key < 0:
+                break
+            items = self._items(key)
+        return found[::-1]
+
+    def _items(self, chunk: int, containing: bytes = b"") -> list[Item]:
+        with self._reading:
+            items = self._recording.journal_at(self.plan.offset(chunk), containing)
+        if items is None:
+            raise Broken(self._name)
+        return items
+
+
+def _older(item: Item) -> bool:
+    """Whether it is no record in its place, but told to begin from."""
+    return isinstance(item, StateThen) or (isinstance(item, Told) and item.opening)
+
+
+def _record(item: Item) -> Record:
+    if isinstance(item, Loss):
+        return gap_of(item)
+    assert isinstance(item, Told)
+    return item.record
+
+
+def _shifted(then: StateThen, by: int) -> StateThen:
+    """The same on the clock of what is played: all its times moved."""
+    if not by:
+        return then
+    state = then.state
+    engine = msgspec.structs.replace(
+        state,
+        t=state.t + by,
+        health=msgspec.structs.replace(
+            state.health, last_start_t=_moved(state.health.last_start_t, by)
+        ),
+        stream=msgspec.structs.replace(
+            state.stream,
+            since_t=state.stream.since_t + by,
+            retry_t=_moved(state.stream.retry_t, by),
+        ),
+        running=_relist(state.running, by),
+        last_global=_relist(state.last_global, by),
+        next_global_t=_moved(state.next_global_t, by),
+    )
+    pods = tuple(
+        msgspec.structs.replace(
+            pod, seen_t=pod.seen_t + by, gone_t=_moved(pod.gone_t, by), last_t=pod.last_t + by
+        )
+        for pod in then.pods
+    )
+    return msgspec.structs.replace(then, t=then.t + by, state=engine, pods=pods)
+
+
+def _moved(t: int | None, by: int) -> int | None:
+    return None if t is None else t + by
+
+
+def _relist(relist: RelistState | None, by: int) -> RelistState | None:
+    return None if relist is None else msgspec.structs.replace(relist, started=relist.started + by)

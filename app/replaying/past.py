@@ -1,0 +1,130 @@
+"""What the records up to a moment come to, and the piece of a recording that begins there."""
+
+import gzip
+from collections.abc import Callable
+
+import msgspec
+
+from app.engine.records import Record, RuntimeHung, RuntimeSeen
+from app.engine.state import EngineState
+from app.hub.encode import encode
+from app.hub.filmwire import Piece
+from app.hub.runwire import Change, differing
+from app.hub.wire import OldestCall, PodRow, SessionState
+from app.journal.projection import PodTable
+from app.journal.rebuild import StateBuilder
+from app.recording.format import StateThen
+
+StateOf = Callable[["Past"], SessionState]
+"""A film's state as it is once these records have happened."""
+
+
+class Past:
+    """Follows records. ``seq``: number of the last one (0: none), ``t``: the latest time (ns)."""
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self.t = 0
+        self.builder = StateBuilder()
+        self.pods = PodTable()
+        self.runtime: RuntimeSeen | None = None
+        self.oldest: OldestCall | None = None
+
+    def session_begins(self) -> None:
+        """What comes is of another session, which counts anew."""
+        self.builder = StateBuilder()
+
+    def apply(self, record: Record) -> None:
+        """Take one record into account."""
+        self.builder.apply(record)
+        self.pods.apply(record)
+        if isinstance(record, RuntimeSeen):
+            self.runtime = record
+        elif isinstance(record, RuntimeHung):
+            called = OldestCall(record.method, record.age_ns, hung=True)
+            self.oldest = called if record.hung else None
+        self.seq = record.seq
+        self.t = max(self.t, record.t)
+
+    def resume(self, then: StateThen) -> bool:
+        """Go on from what was told, after the newest records before it were applied; whether it
+        fits them. Else this is of no use."""
+        if then.inner is None:
+            return False
+        syncing = [pod.uid for pod in then.pods if pod.syncing]
+        self.pods.resume(then.t, then.pods)
+        self.t = max(self.t, then.t)
+        return self.builder.resume(then.state, then.inner, syncing)
+
+    def engine(self) -> EngineState:
+        """The engine's state now."""
+        return self.builder.state(self.t if self.seq else 0)
+
+    def rows(self) -> tuple[PodRow, ...]:
+        """The pods now, without what a later record tells anyway."""
+        return tuple(
+            msgspec.structs.replace(row, containers=(), ips=()) for row in self.pods.rows()
+        )
+
+
+class Cutting:
+    """A piece while its records come, on top of the past that they change.
+
+    Args:
+        past: what was before; each record is applied to it.
+        state: of the film.
+    """
+
+    def __init__(self, past: Past, state: StateOf) -> None:
+        self._past = past
+        self._before = state(past)
+        self._rows = past.rows()
+        self._engine = self._before.engine
+        self._oldest = past.oldest
+        self._changes: list[Change] = []
+        self.records: list[Record] = []
+
+    def add(self, record: Record) -> None:
+        """The next record."""
+        past = self._past
+        past.apply(record)
+        self.records.append(record)
+        if past.builder.concerns(record):
+            after = past.builder.state(record.t)
+            fields = differing(self._engine, after)
+            self._engine = after
+        else:
+            health = past.builder.health(record.t)
+            fields = {}
+            if health != self._engine.health:
+                fields["health"] = health
+                self._engine = msgspec.structs.replace(self._engine, health=health)
+        if past.oldest != self._oldest:
+            fields["oldest_call"] = self._oldest = past.oldest
+        if fields:
+            self._changes.append(Change(record.seq, fields))
+
+    def know(self, then: StateThen) -> None:
+        """What the recording says itself, right after the last record."""
+        past = self._past
+        if not past.resume(then):
+            past.builder = StateBuilder()
+            for record in self.records:
+                past.builder.apply(record)
+        after = past.builder.state(self.records[-1].t)
+        fields = differing(self._engine, after)
+        self._engine = after
+        if fields:
+            self._changes.append(Change(self.records[-1].seq, fields))
+
+    def packed(self, number: int) -> bytes:
+        """The piece of this number as gzipped JSON of ``Piece``; there must be a record."""
+        piece = Piece(
+            number=number,
+            first=self.records[0].seq,
+            state=self._before,
+            pods=self._rows,
+            changes=tuple(self._changes),
+            records=tuple(self.records),  # type: ignore[arg-type]  # all kinds there are
+        )
+        return gzip.compress(encode(piece), compresslevel=1, mtime=0)
