@@ -10,10 +10,11 @@ from array import array
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
+from app.engine.inputs import EndCode
 from app.engine.records import (
     ContainerEventSeen,
     EventIgnored,
@@ -31,6 +32,7 @@ from app.engine.records import (
     RequestMoved,
     RuntimeHung,
     StreamChanged,
+    StreamState,
     SyncBegan,
 )
 
@@ -133,11 +135,13 @@ class Outline(msgspec.Struct, frozen=True):
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """The event stream from ``t`` on: its state, and what that means, in a sentence."""
+    """The event stream from ``t`` on: its state, what that means, in a sentence, and how the one
+    before ended."""
 
     t: int
-    state: Literal["off", "connecting", "connected", "waiting", "closed"]
+    state: StreamState
     meaning: str
+    code: EndCode | None
 
 
 class Hole(msgspec.Struct, frozen=True):
@@ -300,7 +304,7 @@ class Levels:
             case PodGone() if lane is not None:
                 lane.gone_t = record.t
             case StreamChanged() if not record.renewed:
-                self._stream.append(Turn(record.t, record.state, record.meaning))
+                self._stream.append(Turn(record.t, record.state, record.meaning, record.code))
             case Gap():
                 hole = Hole(record.from_t, record.t, record.hop, record.count, record.reason)
                 self._gaps.append(hole)

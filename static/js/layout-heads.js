@@ -15,8 +15,15 @@ import { age, duration } from "./words.js";
 export function layoutHoles(scene, lanes, px) {
   const { store, from, to, off } = scene;
   if (off.has("gap")) return;
-  if (store.truncated && store.firstT > from) {
-    lanes[LAYER.hatch].push({ k: "hatch", x: -1e5, x2: px(store.firstT), y: 0, h: Infinity, text: "older records are not on this page" });
+  // Of what is older than the oldest record there may still be bins.
+  const known = scene.older ? scene.older.from : store.firstT;
+  if (store.truncated && known > from) {
+    lanes[LAYER.hatch].push({ k: "hatch", x: -1e5, x2: px(known), y: 0, h: Infinity, text: "older records are not on this page" });
+  }
+  for (const gap of scene.older?.bins.gaps ?? []) {
+    if (gap.to_t < from || gap.from_t > Math.min(to, store.firstT)) continue;
+    const x = px(gap.from_t);
+    lanes[LAYER.hatch].push({ k: "hatch", x, x2: Math.max(x + 3, px(gap.to_t)), y: 0, h: Infinity, text: `not known here, ${duration(gap.to_t - gap.from_t)}` });
   }
   for (const gap of store.gaps) {
     if (gap.to < from || gap.from > to) continue;

@@ -12,6 +12,7 @@
  */
 import { firstWithin, lowerBound } from "./lane.js";
 import { LAYER } from "./layout.js";
+import { layoutOlderLane } from "./layout-older.js";
 import { findGlyph } from "./story.js";
 import { foundHow } from "./words.js";
 
@@ -31,6 +32,7 @@ export function layoutLane(scene, row, lane, out, px, dim) {
   const g = row.tall ? tallGeometry(h, scene.em) : geometry(h, scene.em);
   const at = { scene, lane, out, px, dim, top, h, g, uid: lane.uid };
   running(at);
+  if (scene.older) layoutOlderLane(scene, scene.older, lane.uid, top, h, out, px, dim);
   if (crowded(scene, lane)) {
     bins(at);
     return;

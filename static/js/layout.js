@@ -12,21 +12,24 @@
  * @typedef {import("./chain.js").Chain} Chain
  * @typedef {{
  *   k: string, x: number, y: number, x2?: number, h?: number, s?: number, c?: string, text?: string,
- *   seq?: number, uid?: string, dim?: boolean, t?: number, align?: "left"|"right", note?: string
- * }} Item `k` what to draw, `c` a colour's name, `s` a size, `seq` the record it stands for
+ *   seq?: number, uid?: string, dim?: boolean, t?: number, align?: "left"|"right", note?: string,
+ *   w?: number, cells?: import("./bins.js").Cells
+ * }} Item `k` what to draw, `c` a colour's name, `s` a size, `seq` the record it stands for, `w` the
+ *   width of each of `cells`
  * @typedef {{
  *   origin: number, scale: number, from: number, to: number, rows: Item[][], lanes: Item[][]
  * }} DrawList `scale` px per ns; valid for windows between `from` and `to`
  * @typedef {{
  *   store: Store, rows: Row[], from: number, to: number, scale: number, off: Set<string>,
  *   chain: Chain|null, now: number, label: number, heads: Heads, em: number, quietFrom: number,
- *   height: number
+ *   height: number, older?: import("./layout-older.js").Older|null
  * }} Scene `label`: height of the name above a lane on narrow screens
  * @typedef {{ruler: number, global: number, stream: number, queue: number, faults?: number}} Heads heights, px
  */
 import { layoutLane } from "./layout-lane.js";
 import { layoutChain } from "./layout-chain.js";
 import { layoutHeads, layoutHoles } from "./layout-heads.js";
+import { layoutOlderHeads } from "./layout-older.js";
 
 /** Layers of the lanes, back to front. */
 export const LAYER = {
@@ -44,6 +47,7 @@ export function layout(scene) {
   const rows = layers();
   const px = (/** @type {number} */ t) => (t - from) * scale;
   layoutHeads(scene, rows, lanes, px);
+  if (scene.older) layoutOlderHeads(scene, scene.older, rows, lanes, px);
   const selected = scene.chain?.lane?.uid ?? null;
   for (const row of scene.rows) {
     if (!row.lane) continue;

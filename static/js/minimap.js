@@ -14,8 +14,8 @@ const STRIP = 8;
 
 /** Stops per column of the strip. @param {import("./store.js").Store} store @param {number} from @param {number} to @param {number} columns */
 export function histogram(store, from, to, columns) {
-  const found = new Uint16Array(columns);
-  const late = new Uint16Array(columns);
+  const found = new Uint32Array(columns);
+  const late = new Uint32Array(columns);
   for (let i = lowerBound(store.finds, from); i < store.finds.length; i += 1) {
     const { t, rec } = store.finds[i];
     if (t > to) break;
@@ -27,11 +27,25 @@ export function histogram(store, from, to, columns) {
   return { found, late };
 }
 
+/**
+ * The same of the time before the oldest record, from bins.
+ * @param {import("./bins.js").Cut} cut @param {number} until @param {number} from @param {number} to @param {Uint32Array} found @param {Uint32Array} late
+ */
+export function addOlder(cut, until, from, to, found, late) {
+  for (let i = 0; i < cut.all.length; i += 3) {
+    const kind = cut.marks[cut.all[i + 1]];
+    const into = kind === "poll_end" ? late : kind === "req_end" || kind === "event_end" ? found : null;
+    const t = (cut.first + cut.all[i] + 0.5) * cut.width;
+    if (!into || t > until || t < from) continue;
+    into[Math.min(found.length - 1, Math.floor(((t - from) / (to - from)) * found.length))] += cut.all[i + 2];
+  }
+}
+
 export class Minimap {
   /**
    * @param {HTMLCanvasElement} canvas
-   * @param {{store: import("./store.js").Store, view: import("./view.js").View, now: () => number, moved: () => void, range?: () => [number, number]}} host
-   *   `range`: from when to when the strip goes; without it from the oldest record here to the present
+   * @param {{store: import("./store.js").Store, bins?: import("./bins.js").Bins|null, view: import("./view.js").View, now: () => number, moved: () => void, range?: () => [number, number]}} host
+   *   `range`: from when to when the strip goes; without it from the oldest time of which anything is known to the present
    */
   constructor(canvas, host) {
     this.canvas = canvas;
@@ -41,6 +55,8 @@ export class Minimap {
     this.from = 0;
     this.to = 1;
     this.key = "";
+    /** What was before the oldest record here. @type {import("./bins.js").Cut|null} */
+    this.older = null;
     onPaletteChange(() => {
       this.palette = readPalette();
       this.key = "";
@@ -82,14 +98,19 @@ export class Minimap {
     if (!width || !height || !store.state) return;
     const present = now();
     // At least two windows wide, so that the window can be told from the whole.
-    const span = Math.max(present - store.firstT, view.span * 2, 120e9) * 1.01;
+    const { bins } = this.host;
+    bins?.meet(store.session);
+    const older = bins && store.truncated ? bins.whole(present) : null;
+    this.older = older && older.since < store.firstT ? older : null;
+    const first = this.older ? Math.max(this.older.since, this.older.first * this.older.width) : store.firstT;
+    const span = Math.max(present - first, view.span * 2, 120e9) * 1.01;
     const step = span / (width / COLUMN);
     this.to = Math.ceil(present / step) * step;
     this.from = this.to - span;
     if (this.host.range) [this.from, this.to] = this.host.range();
     const [left, right] = view.window(present);
     const column = (/** @type {number} */ t) => Math.round(((t - this.from) / (this.to - this.from)) * width);
-    const key = `${store.revision}|${this.to}|${column(left)}|${column(right)}|${column(present)}`;
+    const key = `${store.revision}|${bins?.revision ?? 0}|${this.to}|${column(left)}|${column(right)}|${column(present)}`;
     if (!force && key === this.key) return;
     this.key = key;
     this.#draw(width, height, left, right);
@@ -109,6 +130,7 @@ export class Minimap {
     const x = (/** @type {number} */ t) => ((t - from) / (to - from)) * width;
     const floor = height - STRIP;
     const { found, late } = histogram(store, from, to, Math.floor(width / COLUMN));
+    if (this.older) addOlder(this.older, store.firstT, from, to, found, late);
     const most = Math.max(4, ...found.map((n, i) => n + late[i]));
     const room = floor - 8;
     for (let i = 0; i < found.length; i += 1) {
@@ -135,7 +157,8 @@ export class Minimap {
       else for (let at = begin; at < end; at += 5) c.fillRect(at, floor + 3.5, Math.min(3, end - at), 2.5);
     }
     for (const gap of store.gaps) this.#hatch(x(gap.from), Math.max(x(gap.from) + 2, x(gap.to)), height);
-    if (store.truncated) this.#hatch(-2, x(store.firstT), height);
+    const { older } = this;
+    if (store.truncated) this.#hatch(-2, x(older ? Math.max(older.since, older.first * older.width) : store.firstT), height);
     this.#window(Math.max(1, x(left)), Math.min(width - 1, x(right)), height);
   }
 

@@ -1,5 +1,6 @@
 // @ts-check
 /** The page of a live node: what the server says over the WebSocket is what is shown. */
+import { asking } from "./bins.js";
 import { Connection } from "./connection.js";
 import { byId } from "./dom.js";
 import { Faults, faultKeys } from "./faults.js";
@@ -23,6 +24,7 @@ const pressable = document.getElementById("faults") !== null;
 /** @type {Faults|null} */
 let faults = null;
 const page = new NodePage({
+  bins: asking("/api/v1/bins"),
   keys: (shown) => [...nowKeys(shown), ...(pressable ? faultKeys(() => faults) : [])],
   source: (shown) => new Connection({
     url: () => url(shown), onMessage: (message) => shown.take(message), onLink: () => { shown.timeline.dirty = true; },

@@ -25,15 +25,17 @@
  *   source: (page: NodePage) => Source, clock?: Clock, capacity?: number, steady?: number,
  *   range?: () => [number, number],
  *   address?: {read: (search: string) => string, write: (query: string) => string, put?: (text: string) => void},
- *   keys?: (page: NodePage) => import("./keys.js").Key[]
+ *   keys?: (page: NodePage) => import("./keys.js").Key[], bins?: (wanted: import("./bins.js").Wanted) => Promise<import("./bins.js").Cut>
  * }} Options
  *   `capacity`: records kept. `steady`: lanes keep their order for so long (ns of the session), and
  *   then depend on nothing but the time that is shown. `range`: from when to when the minimap goes.
  *   `address`: turns the query of the address into the one for what the page shows, and back; both
  *   without the question mark; `put` writes the text elsewhere than into the query.
- *   `keys`: more keys; one that the page has too is taken over.
+ *   `keys`: more keys; one that the page has too is taken over. `bins`: asks for what was before the
+ *   oldest record here.
  */
 import { readAddress, writeAddress } from "./address.js";
+import { Bins } from "./bins.js";
 import { Clock } from "./clock.js";
 import { wireControls } from "./controls.js";
 import { Distribution } from "./distribution.js";
@@ -99,7 +101,9 @@ export class NodePage {
     /** @type {ReturnType<typeof setTimeout>|undefined} */
     this.addressTimer = undefined;
 
+    this.bins = options.bins ? new Bins({ ask: options.bins, changed: () => this.timeline.invalidate() }) : null;
     this.timeline = new Timeline(byId("plot"), byId("lanes"), {
+      bins: this.bins,
       store: this.store, clock: this.clock, view: this.view, lineup: this.lineup, off: this.off,
       select: (seq) => this.select(seq), moved: () => this.moved(), hover: (item, x, y) => this.hover(item, x, y),
       utc: () => this.utc, frozenT: () => this.frozenT(),
@@ -109,7 +113,7 @@ export class NodePage {
     this.timeline.onRows = (rows) => this.labels.setRows(rows, this.lineup.height);
     this.gestures = new Gestures(this.timeline, [byId("plot"), byId("lanes")]);
     this.minimap = new Minimap(byId("minimap"), {
-      store: this.store, view: this.view, now: () => this.frozenT() ?? this.clock.now(), range: options.range, moved: () => {
+      store: this.store, bins: this.bins, view: this.view, now: () => this.frozenT() ?? this.clock.now(), range: options.range, moved: () => {
         this.timeline.dirty = true;
         this.moved();
       },

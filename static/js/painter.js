@@ -16,6 +16,9 @@ import { Sprites } from "./sprites.js";
 import { plain } from "./dom.js";
 import { age } from "./words.js";
 
+/** Of a bin by its rank (bins.js): nothing, in time, found, late, lost. */
+const CELL_COLORS = ["", "glob", "found", "late", "lost"];
+
 /** Room to the left and right that is still drawn, px. */
 const EDGE = 24;
 
@@ -79,6 +82,7 @@ export class Painter {
     const right = Math.max(left, Math.round(x2));
     switch (item.k) {
       case "glyph": this.sprites.stamp(c, item.c ?? "other", x, y, item.s ?? 9); break;
+      case "cells": this.#cells(item, x, x2, y, h); break;
       case "bin":
         c.fillStyle = p[item.c ?? "found"];
         c.fillRect(left, y, Math.max(2, right - left - 1), h);
@@ -170,6 +174,32 @@ export class Painter {
         c.strokeRect(left - 4, y - (item.s ?? 20) / 2, Math.max(8, right - left + 8), item.s ?? 20);
         break;
       default:
+    }
+  }
+
+  /** Bins of the time before the oldest record, by colour: to change it costs more than to fill. @param {Item} item @param {number} x @param {number} x2 where they end @param {number} y @param {number} h */
+  #cells(item, x, x2, y, h) {
+    const { c, palette: p } = this;
+    const frame = /** @type {Frame} */ (this.frame);
+    const { cells, w = 1 } = item;
+    if (!cells) return;
+    const { rank, said } = cells;
+    const first = Math.max(0, Math.floor(-x / w));
+    const end = Math.min(rank.length, Math.ceil((Math.min(x2, frame.width) - x) / w));
+    for (let worth = 1; worth < CELL_COLORS.length; worth += 1) {
+      c.fillStyle = p[CELL_COLORS[worth]];
+      const tall = worth <= 2 ? h * 0.62 : h - 2;
+      for (let i = first; i < end; i += 1) {
+        if (rank[i] !== worth) continue;
+        const left = Math.round(x + i * w);
+        c.fillRect(left, y + h - 1 - tall, Math.max(1, Math.min(Math.round(x + (i + 1) * w), x2) - left - (w > 2.5 ? 1 : 0)), tall);
+      }
+    }
+    c.fillStyle = p.said;
+    for (let i = first; i < end; i += 1) {
+      if (!said[i]) continue;
+      const left = Math.round(x + i * w);
+      c.fillRect(left, y + h * 0.22, Math.max(1, Math.round(x + (i + 1) * w) - left - (w > 2.5 ? 1 : 0)), 2);
     }
   }
 

@@ -196,11 +196,22 @@ export class Store {
     const lane = this.lane(pod.uid, pod.seen_t);
     lane.goneT = pod.gone_t;
     lane.running = pod.running;
-    if (!lane.cached.length) lane.cached.push({ t: pod.seen_t, seq: 0, running: pod.running, before: null });
+    const on = lane.told(pod.containers, pod.seen_t);
+    if (!lane.cached.length) lane.cached.push({ t: pod.seen_t, seq: 0, running: pod.running, before: null, on });
     const last = lane.syncs[lane.syncs.length - 1];
     if (pod.syncing && (!last || last.to !== null)) {
       lane.syncs.push({ seq: 0, from: this.records.length ? this.records[0].t : pod.last_t, to: null, rec: null });
     }
+  }
+
+  /** A pod that was gone before the oldest record here. @param {import("./bins.js").Outline} pod */
+  remember(pod) {
+    if (this.lanes.has(pod.uid)) return;
+    const lane = this.lane(pod.uid, pod.seen_t);
+    lane.name = pod.name;
+    lane.namespace = pod.namespace;
+    lane.goneT = pod.gone_t;
+    lane.lastT = pod.gone_t ?? pod.seen_t;
   }
 
   /** The pod's lane, made if need be. @param {string} uid @param {number} t */

@@ -11,8 +11,10 @@
  *   store: Store, clock: import("./clock.js").Clock, view: import("./view.js").View,
  *   lineup: import("./lineup.js").Lineup, off: Set<string>, select: (seq: number|null) => void,
  *   moved: () => void, hover: (item: Item|null, x: number, y: number) => void, utc: () => boolean,
- *   frozenT: () => number|null
- * }} Host `moved`: the window moved by the reader's hand
+ *   frozenT: () => number|null, bins?: import("./bins.js").Bins|null,
+ *   row?: (id: string) => HTMLElement|null
+ * }} Host `moved`: the window moved by the reader's hand. `row`: the name beside one of the rows above
+ *   the lanes, where it is not the page's own
  */
 import { chainOf, extent } from "./chain.js";
 import { geometry } from "./layout-lane.js";
@@ -145,6 +147,7 @@ export class Timeline {
     const to = from + (end - begin);
     if (!this.dirty && store.revision === this.revision && this.last?.from === from) return false;
     if (store.revision !== this.revision && this.selected !== null) this.chain = chainOf(store, this.selected);
+    this.#recall(from);
     this.#showRows(from);
     this.#arrange(now, from);
     if (!this.pointedSeen) {
@@ -158,10 +161,11 @@ export class Timeline {
     const { list } = this;
     const fresh = list && key === this.key && store.revision === this.revision && list.from <= from && list.to >= to;
     if (!fresh) {
+      const rows = this.host.lineup.visible(scroll - 300, scroll + room + 300);
       this.list = layout({
         store, from: from - margin, to: to + margin, scale, off: this.host.off, chain: this.chain, now, em: this.em,
-        rows: this.host.lineup.visible(scroll - 300, scroll + room + 300), label: this.narrow ? 18 * this.em : 0,
-        heads: this.heads, quietFrom: from, height: room,
+        rows, label: this.narrow ? 18 * this.em : 0, heads: this.heads, quietFrom: from, height: room,
+        older: this.#older(from - margin, to + margin, scale, rows),
       });
       this.key = key;
     }
@@ -182,6 +186,24 @@ export class Timeline {
     return true;
   }
 
+  /** Pods that were gone before the oldest record here, once their time is in view. @param {number} from */
+  #recall(from) {
+    const { store, bins } = this.host;
+    if (!bins || !store.truncated || from >= store.firstT) return;
+    for (const pod of bins.gone.values()) if ((pod.gone_t ?? 0) >= from) store.remember(pod);
+  }
+
+  /** What is shown of the time before the oldest record. @param {number} from @param {number} to @param {number} scale @param {Row[]} rows */
+  #older(from, to, scale, rows) {
+    const { store, bins } = this.host;
+    if (!bins || !store.truncated || from >= store.firstT) return null;
+    bins.meet(store.session);
+    const end = Math.min(to, store.firstT);
+    const uids = rows.flatMap((row) => (row.lane ? [row.lane.uid] : []));
+    const shown = bins.show(from, end, scale, uids);
+    return { bins, width: shown.width, n: shown.n, from: shown.from, to: store.firstT };
+  }
+
   /** These rows come and go only while nothing under the pointer would move. @param {number} from */
   #showRows(from) {
     const { store, lineup } = this.host;
@@ -193,7 +215,7 @@ export class Timeline {
     this.list = null;
     this.scroller.style.top = `${this.top / this.em / 16}rem`;
     for (const [id, shown] of /** @type {[string, boolean][]} */ ([["head-queue", queue], ["head-faults", faults]])) {
-      const row = document.getElementById(id);
+      const row = this.host.row ? this.host.row(id) : document.getElementById(id);
       if (row) row.hidden = !shown;
     }
   }

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 import msgspec
 import uvloop
 
-from app.engine.records import Record
+from app.engine.records import Lifecycle, Record, RelistStarted
 from app.hub.limits import Limits
 from app.hub.wire import SessionState
 from app.journal.projection import PodRow
@@ -74,8 +74,19 @@ def history(lanes: int, marks: int, span: int = HOUR, seed: int = 1) -> Iterator
             yield request(number, uid, t, "dropped")
             yield msgspec.structs.replace(died(uid, t + 4_000_000), source="global", stop_t=t)
         else:
-            yield from chain(number, t, uid)
+            yield from followed(number, t, uid)
         t += 4_000_000
+
+
+def followed(number: int, t: int, uid: str) -> Iterator[Record]:
+    """A stop whose request became a relist that found the death."""
+    for record in chain(number, t, uid):
+        if isinstance(record, RelistStarted):
+            yield msgspec.structs.replace(record, request=number)
+        elif isinstance(record, Lifecycle):
+            yield msgspec.structs.replace(record, request=number, event=number, stop_t=t)
+        else:
+            yield record
 
 
 async def live(site: Site, began: int, number: int, lanes: int) -> None:
@@ -85,7 +96,7 @@ async def live(site: Site, began: int, number: int, lanes: int) -> None:
         t = HOUR + time.monotonic_ns() - began
         site.journal.append(relist_started(number, t))
         site.journal.append(relist_finished(number, t, 3_000_000))
-        for record in chain(number, t + 4_000_000, f"pod-{number % lanes}"):
+        for record in followed(number, t + 4_000_000, f"pod-{number % lanes}"):
             site.journal.append(record)
         await asyncio.sleep(1)
 

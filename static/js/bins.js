@@ -1,0 +1,323 @@
+// @ts-check
+/**
+ * What happened before the oldest record here, counted in bins (app/journal/levels.py): asked of the
+ * server for the times and the pods that are in view, and kept, bounded, in tiles of so many bins.
+ *
+ * @typedef {{uid: string, name: string, namespace: string, seen_t: number, gone_t: number|null}} Outline
+ * @typedef {{t: number, state: string, meaning: string, code: string|null}} Turn
+ * @typedef {{from_t: number, to_t: number, hop: string, count: number, reason: string}} Hole
+ * @typedef {{
+ *   session: string, t: number, marks: string[], known: [number, number][], width: number, first: number, bins: number, since: number,
+ *   pods: Record<string, number[]>, all: number[], relists: number[], gone: Outline[], stream: Turn[], gaps: Hole[]
+ * }} Cut `pods`, `all`: place, kind, count, again and again; `relists`: place, count, longest, failed
+ * @typedef {{width: number, from: number, to: number, pods: string[]}} Wanted times in ns; `pods`: UIDs
+ * @typedef {{rank: Uint8Array, said: Uint8Array}} Cells see `cellsOf`
+ * @typedef {{
+ *   index: number, until: number, pods: Map<string, number[]>, all: number[], relists: number[], cells: Map<string, Cells>
+ * }} Tile `until`: what came later is not in it (ns)
+ */
+
+/** Bins of a tile. */
+export const TILE = 256;
+/** Tiles that are kept; those used last. */
+const MOST_TILES = 128;
+/** Tiles and pods that are asked for at once; the server answers no more. */
+const MOST_ASKED = 15;
+const MOST_PODS = 256;
+/** The smallest of which a bin is told from the next, and from which on a finer one is better, px. */
+const NARROW_PX = 2;
+const WIDE_PX = 3;
+/** Between two questions, and after a failure, ms. */
+const PAUSE_MS = 60;
+const SORRY_MS = 3000;
+/** Outlines of pods that are gone, and turns of the stream, that are kept. */
+const MOST_KEPT = 4096;
+/** The whole range is told in so many bins at most, and asked for again so often, ms. */
+const OVERVIEW = 1024;
+const OVERVIEW_MS = 15_000;
+
+/** A width that the server has, to begin with, ns. */
+const COARSE = 8e9;
+
+export const RANK = { none: 0, calm: 1, found: 2, late: 3, lost: 4 };
+
+/** Of each kind of mark: what hides it in the legend, and how bad it is. @type {Record<string, [string, number]>} */
+const LOOK = {
+  calm: ["calm", RANK.calm], event: ["event", RANK.found], event_end: ["event", RANK.found], req: ["req", RANK.found],
+  req_end: ["req", RANK.found], poll: ["poll", RANK.late], poll_end: ["poll", RANK.late], failed: ["", RANK.lost],
+  dropped: ["dropped", RANK.lost],
+};
+const SAID = new Set(["stop", "ignored"]);
+
+/**
+ * What is drawn of some bins, `n` of which are one cell: the worst of each, and whether the runtime
+ * said that something stopped.
+ * @param {number[]} counts @param {string[]} marks @param {number} n a power of two @param {Set<string>} off
+ * @returns {Cells}
+ */
+export function cellsOf(counts, marks, n, off) {
+  const rank = new Uint8Array(TILE / n);
+  const said = new Uint8Array(TILE / n);
+  const worth = marks.map((mark) => (LOOK[mark] && !off.has(LOOK[mark][0]) ? LOOK[mark][1] : 0));
+  const heard = marks.map((mark) => (SAID.has(mark) && !off.has(mark) ? 1 : 0));
+  for (let i = 0; i < counts.length; i += 3) {
+    const cell = Math.floor(counts[i] / n);
+    const kind = counts[i + 1];
+    if (worth[kind] > rank[cell]) rank[cell] = worth[kind];
+    said[cell] |= heard[kind];
+  }
+  return { rank, said };
+}
+
+/** Of the widths there are the widest that is not too wide on the screen. @param {number[]} widths ascending @param {number} scale px per ns */
+export function fitting(widths, scale) {
+  let best = widths[0];
+  for (const width of widths) if (width * scale <= WIDE_PX) best = width;
+  return best;
+}
+
+/** How many bins are one cell. @param {number} px width of a bin */
+export function joined(px) {
+  return px >= NARROW_PX ? 1 : px >= NARROW_PX / 2 ? 2 : 4;
+}
+
+export class Bins {
+  session = "";
+  /** Since when all is known, by width, the finest first. @type {[number, number][]} */
+  known = [];
+  /** @type {string[]} */
+  marks = [];
+  /** By width and number; newest use last. @type {Map<string, Tile>} */
+  tiles = new Map();
+  /** @type {Map<string, Outline>} */
+  gone = new Map();
+  /** @type {Turn[]} */
+  turns = [];
+  /** @type {Hole[]} */
+  gaps = [];
+  /** The whole range. @type {Cut|null} */
+  overview = null;
+  overviewAt = -Infinity;
+  /** The width that is shown. */
+  width = 0;
+  busy = false;
+  notBefore = 0;
+  /** Counts what came: a picture of revision n is right while this is n. */
+  revision = 0;
+
+  /**
+   * @param {{
+   *   ask: (wanted: Wanted) => Promise<Cut>, changed: () => void,
+   *   setTimer?: (callback: () => void, ms: number) => any, clock?: () => number
+   * }} options `changed`: something came. `clock`: ms
+   */
+  constructor(options) {
+    this.options = options;
+    this.setTimer = options.setTimer ?? ((callback, ms) => setTimeout(callback, ms));
+    this.clock = options.clock ?? (() => performance.now());
+  }
+
+  /** Another session's times mean other things. @param {string} session */
+  meet(session) {
+    if (session === this.session) return;
+    this.session = session;
+    this.known = [];
+    this.tiles = new Map();
+    this.gone = new Map();
+    this.turns = [];
+    this.gaps = [];
+    this.overview = null;
+    this.overviewAt = -Infinity;
+    this.width = 0;
+    this.busy = false;
+    this.revision += 1;
+  }
+
+  /** The oldest time of which anything is known, ns. */
+  get since() {
+    return this.known.length ? this.known[this.known.length - 1][1] : Infinity;
+  }
+
+  /** @param {number} width @param {number} index */
+  tile(width, index) {
+    return this.tiles.get(`${width}/${index}`) ?? null;
+  }
+
+  /** Whether a tile has all until `t`. @param {number} width @param {number} index @param {number} t */
+  #has(width, index, t) {
+    const tile = this.tile(width, index);
+    return tile !== null && tile.until >= Math.min(t, (index + 1) * TILE * width);
+  }
+
+  /** The width that ought to be shown: fine enough, and known since `from` or ever. @param {number} from @param {number} scale */
+  #wanted(from, scale) {
+    const fit = fitting(this.known.map(([width]) => width), scale);
+    const begin = Math.max(from, this.since);
+    return (this.known.find(([width, since]) => width >= fit && since <= begin) ?? this.known[this.known.length - 1])[0];
+  }
+
+  /**
+   * What is to be shown from `from` to `to`, times at which the page has no records; what is not
+   * here yet is asked for.
+   * @param {number} from @param {number} to @param {number} scale px per ns @param {string[]} uids in view
+   * @returns {{width: number, n: number, from: number}} bins of this width, `n` to a cell, known from `from` on
+   */
+  show(from, to, scale, uids) {
+    if (!this.known.length) {
+      this.#begin();
+      return { width: 0, n: 1, from: to };
+    }
+    const wanted = this.#wanted(from, scale);
+    const begin = Math.max(from, this.since);
+    if (to > begin) this.#fetch(wanted, begin, to, uids);
+    if (this.width !== wanted && (!this.width || this.#knownFrom(wanted, begin, to) <= this.#knownFrom(this.width, begin, to))) this.width = wanted;
+    const n = joined(this.width * scale);
+    return { width: this.width, n, from: Math.max(this.#knownFrom(this.width, begin, to), this.#since(this.width)) };
+  }
+
+  /** Ask what is known at all. */
+  #begin() {
+    this.#ask({ width: COARSE, from: 0, to: COARSE, pods: [] });
+  }
+
+  /** @param {number} width */
+  #since(width) {
+    return this.known.find(([each]) => each === width)?.[1] ?? Infinity;
+  }
+
+  /** From when on there is every tile until `to`. @param {number} width @param {number} from @param {number} to */
+  #knownFrom(width, from, to) {
+    const size = TILE * width;
+    let index = Math.ceil(to / size) - 1;
+    while (index >= 0 && this.#has(width, index, to)) {
+      if (index * size <= from) return from;
+      index -= 1;
+    }
+    return Math.min(to, (index + 1) * size);
+  }
+
+  /** @param {number} width @param {number} from @param {number} to @param {string[]} uids */
+  #fetch(width, from, to, uids) {
+    const size = TILE * width;
+    const first = Math.floor(from / size);
+    const last = Math.ceil(to / size) - 1;
+    const pods = uids.slice(0, MOST_PODS);
+    let begin = -1;
+    let end = -1;
+    // The newest first: it borders on what is here.
+    for (let index = last; index >= first; index -= 1) {
+      const lacks = !this.#has(width, index, to) || pods.some((uid) => !this.tile(width, index)?.pods.has(uid));
+      if (!lacks) continue;
+      if (end < 0) end = index;
+      if (end - index >= MOST_ASKED) break;
+      begin = index;
+    }
+    if (end >= 0) this.#ask({ width, from: begin * size, to: (end + 1) * size, pods });
+  }
+
+  /** @param {Wanted} wanted */
+  #ask(wanted) {
+    if (this.busy || this.clock() < this.notBefore) return;
+    this.busy = true;
+    const { session } = this;
+    const again = (/** @type {number} */ ms) => {
+      this.busy = false;
+      this.notBefore = this.clock() + ms;
+      this.setTimer(this.options.changed, ms + 1);
+    };
+    this.options.ask(wanted).then((cut) => {
+      if (session === this.session) this.#take(cut, wanted);
+      this.options.changed();
+      again(PAUSE_MS);
+    }, () => again(SORRY_MS));
+  }
+
+  /** @param {Cut} cut @param {Wanted} wanted */
+  #take(cut, wanted) {
+    if (cut.session !== this.session) return;
+    this.revision += 1;
+    this.known = cut.known;
+    this.marks = cut.marks;
+    for (const pod of cut.gone) this.gone.set(pod.uid, pod);
+    while (this.gone.size > MOST_KEPT) this.gone.delete(this.gone.keys().next().value ?? "");
+    this.turns = merged(this.turns, cut.stream, (turn) => turn.t);
+    this.gaps = merged(this.gaps, cut.gaps, (gap) => gap.to_t);
+    if (cut.first % TILE || cut.bins % TILE) return;
+    for (let at = 0; at < cut.bins; at += TILE) this.#store(cut, wanted, at);
+    while (this.tiles.size > MOST_TILES) this.tiles.delete(this.tiles.keys().next().value ?? "");
+  }
+
+  /** @param {Cut} cut @param {Wanted} wanted @param {number} at the tile's first bin in the cut */
+  #store(cut, wanted, at) {
+    const index = (cut.first + at) / TILE;
+    const key = `${cut.width}/${index}`;
+    const before = this.tiles.get(key);
+    this.tiles.delete(key);
+    const complete = before !== undefined && before.until >= (index + 1) * TILE * cut.width;
+    /** @type {Tile} */
+    const tile = { index, until: cut.t, pods: complete ? before.pods : new Map(), cells: complete ? before.cells : new Map(),
+      all: part(cut.all, 3, at), relists: part(cut.relists, 4, at) };
+    for (const uid of wanted.pods) tile.pods.set(uid, part(cut.pods[uid] ?? [], 3, at));
+    this.tiles.set(key, tile);
+  }
+
+  /** What is drawn of a pod in a tile; null: nothing, or it is not here yet. @param {string} uid @param {number} index @param {number} n @param {Set<string>} off */
+  cells(uid, index, n, off) {
+    const tile = this.tile(this.width, index);
+    const counts = tile?.pods.get(uid);
+    if (!tile || !counts || !counts.length) return null;
+    const key = `${n}|${uid}|${[...off].join()}`;
+    let cells = tile.cells.get(key);
+    if (!cells) {
+      if (tile.cells.size > 4 * MOST_PODS) tile.cells.clear();
+      cells = cellsOf(counts, this.marks, n, off);
+      tile.cells.set(key, cells);
+    }
+    return cells;
+  }
+
+  /** The whole range, for the strip: asked for now and then. @param {number} now session ns @returns {Cut|null} */
+  whole(now) {
+    const { known } = this;
+    if (!known.length) this.#begin();
+    else if (this.clock() - this.overviewAt > OVERVIEW_MS && !this.busy) {
+      const [width] = known.find(([each]) => (now - this.since) / each < OVERVIEW) ?? known[known.length - 1];
+      this.overviewAt = this.clock();
+      const { session } = this;
+      this.options.ask({ width, from: Math.max(0, this.since, now - 4000 * width), to: Math.max(now, this.since) + 1, pods: [] }).then((cut) => {
+        if (cut.session !== session || session !== this.session) return;
+        this.overview = cut;
+        this.revision += 1;
+        this.options.changed();
+      }, () => {});
+    }
+    return this.overview;
+  }
+}
+
+/** Of a flat list with places from a cut's first bin: those of one tile, from its own first. @param {number[]} flat @param {number} stride @param {number} at */
+function part(flat, stride, at) {
+  const found = [];
+  for (let i = 0; i < flat.length; i += stride) {
+    if (flat[i] < at || flat[i] >= at + TILE) continue;
+    found.push(flat[i] - at, ...flat.slice(i + 1, i + stride));
+  }
+  return found;
+}
+
+/** Both in order, each once, the newest of too many. @template T @param {T[]} known @param {T[]} more @param {(one: T) => number} time */
+function merged(known, more, time) {
+  const all = new Map([...known, ...more].map((one) => [time(one), one]));
+  return [...all.values()].sort((a, b) => time(a) - time(b)).slice(-MOST_KEPT);
+}
+
+/** Asks the server. @param {string} address @returns {(wanted: Wanted) => Promise<Cut>} */
+export function asking(address) {
+  return async ({ width, from, to, pods }) => {
+    const query = new URLSearchParams({ width: String(width), from_t: String(Math.floor(from)), to_t: String(Math.ceil(to)) });
+    for (const uid of pods) query.append("pod", uid);
+    const answer = await fetch(`${address}?${query}`, { signal: AbortSignal.timeout(10_000) });
+    if (!answer.ok) throw new Error(`bins: ${answer.status}`);
+    return answer.json();
+  };
+}
