@@ -6,9 +6,9 @@ import random
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 import msgspec
 import zstandard
@@ -16,7 +16,9 @@ import zstandard
 from app.engine.engine import Engine
 from app.engine.inputs import Input
 from app.engine.records import Record
+from app.recording.answers import LISTS, Answer, as_row, split_fields, split_rows
 from app.recording.format import SessionInfo
+from app.recording.reading import Heard
 from app.recording.recorder import FLUSH_S, Recorder
 from app.recording.scribe import Scribe
 from app.recording.segment import Segment
@@ -26,6 +28,7 @@ from app.sim.library import load
 from app.sim.pods import ContainerSpec
 from app.sim.scenario import Scenario
 from app.sim.virtual import VirtualSession
+from app.sim.wire import Wire
 from app.sim.workloads import Replicas
 from tests.bench.node import say
 from tests.bench.report import Section, median
@@ -42,46 +45,74 @@ SHARE = 0.005
 """Of a core, for a quiet node."""
 BYTES_PER_HOUR = 20e6
 
-Item = tuple[bool, Input | Record]
-"""Whether it is an input, and what happened."""
+What = Input | Record | Answer | Heard
+T = TypeVar("T", bound=What)
 
 
 class Kept:
-    """Everything that a recorder would be told, in order."""
+    """Everything that a recorder would be told, in order: inputs, records, and what the runtime
+    sent, whose lists have another order each time, as containerd's have. ``items`` are without
+    that, for writers that have no place for it."""
 
     def __init__(self, scenario: Scenario, duration_s: int) -> None:
-        self.items: list[Item] = []
+        self.all: list[What] = []
         self._seq = 0
+        self._order = random.Random(1)
         session = VirtualSession(scenario, on_record=self._record)
         session.tap = self
+        session.runtime.tell_wire(Wire(session.world, session.clock, self._answered, self._heard))
         self.info: SessionInfo = describe(session)
         session.start()
         session.run_until(duration_s * SECOND)
         session.stop()
         self.records = self._seq
         self.duration_s = duration_s
+        self.items = [one for one in self.all if isinstance(one, (Input, Record))]
+        self.sent = sum(len(one.raw) for one in self.all if isinstance(one, (Answer, Heard)))
 
     def took(self, happened: Input) -> None:
-        self.items.append((True, happened))
+        self.all.append(happened)
 
     def made(self) -> None:
         pass
 
     def _record(self, record: Record) -> None:
         self._seq += 1
-        self.items.append((False, msgspec.structs.replace(record, seq=self._seq)))
+        self.all.append(msgspec.structs.replace(record, seq=self._seq))
 
-    def in_flushes(
-        self, put: Callable[[bool, Input | Record], None], flush: Callable[[], None]
-    ) -> None:
-        """Hand everything out, and flush as often as the recorder would."""
-        due = 0
-        for is_input, what in self.items:
-            if what.t >= due:
-                flush()
-                due = what.t + FLUSH_NS
-            put(is_input, what)
-        flush()
+    def _answered(self, t: int, wall: int, method: str, asked_for: str, raw: bytes) -> None:
+        if method in LISTS:
+            raw = reordered(raw, self._order)
+        self.all.append(Answer(t, wall, method, asked_for, raw))
+
+    def _heard(self, t: int, wall: int, raw: bytes) -> None:
+        self.all.append(Heard(t, wall, raw))
+
+
+def in_flushes(items: Sequence[T], put: Callable[[T], None], flush: Callable[[], None]) -> None:
+    """Hand everything out, and flush as often as the recorder would."""
+    due: int | None = None
+    for what in items:
+        if due is not None and what.t >= due:
+            flush()
+            due = None
+        if due is None:
+            due = what.t + FLUSH_NS
+        put(what)
+    flush()
+
+
+def reordered(raw: bytes, order: random.Random) -> bytes:
+    """A list with its rows, and the fields of every other row, in another order."""
+    rows = list(split_rows(raw).values())
+    order.shuffle(rows)
+    made = bytearray()
+    for row in rows:
+        first, *fields = split_fields(row)
+        if order.random() < 0.5:
+            order.shuffle(fields)
+        made += as_row(b"".join((first, *fields)))
+    return bytes(made)
 
 
 def _cpu(work: Callable[[], None]) -> float:
@@ -90,19 +121,25 @@ def _cpu(work: Callable[[], None]) -> float:
     return time.process_time() - began
 
 
-def _ours(kept: Kept, path: Path) -> None:
+def _ours(kept: Kept, path: Path, *, sent: bool = False) -> None:
     scribe = Scribe(kept.info, lambda _part: Segment(path))
 
-    def put(is_input: bool, what: Input | Record) -> None:
-        if is_input:
-            assert isinstance(what, Input)
-            scribe.put_input(what)
-        else:
-            assert isinstance(what, Record)
+    def put(what: What) -> None:
+        if isinstance(what, Answer):
+            scribe.put_answer(what)
+        elif isinstance(what, Heard):
+            scribe.put_event(what.t, what.wall, what.raw)
+        elif isinstance(what, Record):
             scribe.put_record(what, by_engine=True)
+        else:
+            scribe.put_input(what)
 
-    kept.in_flushes(put, scribe.flush)
+    in_flushes(kept.all if sent else kept.items, put, scribe.flush)
     scribe.turn()
+
+
+def _all_of_ours(kept: Kept, path: Path) -> None:
+    _ours(kept, path, sent=True)
 
 
 def _lines(kept: Kept, path: Path, *, packed: bool) -> None:
@@ -112,10 +149,10 @@ def _lines(kept: Kept, path: Path, *, packed: bool) -> None:
         if packed:
             out = zstandard.ZstdCompressor().stream_writer(file, closefd=False)
 
-        def put(_is_input: bool, what: Input | Record) -> None:
+        def put(what: What) -> None:
             out.write(encode(what) + b"\n")
 
-        kept.in_flushes(put, out.flush)
+        in_flushes(kept.items, put, out.flush)
         if packed:
             out.close()
 
@@ -135,7 +172,10 @@ def _rows(kept: Kept, path: Path) -> None:
         database.execute("commit")
         waiting.clear()
 
-    kept.in_flushes(lambda is_input, what: waiting.append((what.t, is_input, encode(what))), flush)
+    def put(what: What) -> None:
+        waiting.append((what.t, isinstance(what, Input), encode(what)))
+
+    in_flushes(kept.items, put, flush)
     database.execute("pragma wal_checkpoint(truncate)")
     database.close()
 
@@ -154,7 +194,7 @@ def _measured(kept: Kept, write: Callable[[Kept, Path], None]) -> tuple[float, i
 
 def _steps(kept: Kept, *, recorded: bool) -> float:
     """CPU seconds of the session's thread for all steps, with a recorder or without."""
-    inputs = [what for is_input, what in kept.items if is_input and isinstance(what, Input)]
+    inputs = [what for what in kept.items if isinstance(what, Input)]
     engine = Engine(kept.info.settings, random.Random(kept.info.chance))
     with tempfile.TemporaryDirectory() as folder:
         recorder = None
@@ -185,17 +225,22 @@ def measure() -> Section:
         f"A quiet node of {PODS} pods for {QUIET_S // 60} minutes, and the storm of a hundred "
         f"ends, written with a flush every {FLUSH_S:g} s of their own time, which compresses no "
         "better than in life. SQLite: WAL, one transaction a flush, an index on time. JSON "
-        "lines: flushed likewise, plain and as one zstd stream."
+        "lines: flushed likewise, plain and as one zstd stream. What the runtime sent (lists, "
+        "statuses and events as received) has the rows and labels of its lists in another order "
+        "each time, as containerd's have; only our recording has a place for it."
     )
     say("(h) a quiet node")
     quiet = Kept(quiet_node(), QUIET_S)
-    cpu, size = _measured(quiet, _ours)
     hours = QUIET_S / 3600
-    section.at_most("share of a core, quiet", 100 * cpu / QUIET_S, 100 * SHARE, "%", 3)
-    section.at_most("an hour, quiet", size / hours / 1e6, BYTES_PER_HOUR / 1e6, "MB")
+    for sent, what in ((True, ""), (False, ", without what the runtime sent")):
+        cpu, size = _measured(quiet, _all_of_ours if sent else _ours)
+        section.at_most(f"share of a core, quiet{what}", 100 * cpu / QUIET_S, 100 * SHARE, "%", 3)
+        section.at_most(f"an hour, quiet{what}", size / hours / 1e6, BYTES_PER_HOUR / 1e6, "MB")
+    section.add("the runtime sends in an hour, quiet", f"{quiet.sent / hours / 1e6:.0f} MB")
     say("(h) a busy node")
     busy = Kept(load("storm"), BUSY_S)
     writers: dict[str, Callable[[Kept, Path], None]] = {
+        "recording, with what the runtime sent": _all_of_ours,
         "recording": _ours,
         "SQLite": _rows,
         "JSON lines": lambda kept, path: _lines(kept, path, packed=False),
@@ -204,7 +249,7 @@ def measure() -> Section:
     for kept, how in ((quiet, "quiet"), (busy, "busy")):
         for name, write in writers.items():
             cpu, size = _measured(kept, write)
-            count = len(kept.items)
+            count = len(kept.all if write is _all_of_ours else kept.items)
             section.add(
                 f"{name}, {how}, a thing that happens",
                 f"{1e6 * cpu / count:.1f} us {size / count:.0f} B",

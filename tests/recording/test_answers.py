@@ -18,6 +18,8 @@ from app.recording.answers import (
     AnswerReader,
     AnswerWriter,
     Unknowable,
+    as_row,
+    split_fields,
     split_rows,
 )
 from app.recording.format import ANSWERS, ANSWERS_OF
@@ -50,10 +52,10 @@ def shuffled(raw: bytes, rng: random.Random) -> bytes:
     """The same list as a runtime gives it the next time: rows and maps in another order."""
     rows = []
     for one in split_rows(raw).values():
-        fields = module._fields(one)
+        fields = split_fields(one)
         head, maps = fields[:-4], fields[-4:]
         rng.shuffle(maps)
-        rows.append(module._as_row(b"".join((*head, *maps))))
+        rows.append(as_row(b"".join((*head, *maps))))
     rng.shuffle(rows)
     return b"".join(rows)
 
@@ -64,7 +66,7 @@ def answer(t: int, raw: bytes, asked_for: str = "", method: str = "ListContainer
 
 def contents(raw: bytes) -> dict[bytes, list[bytes]]:
     """What a list says, without order."""
-    return {row_id: sorted(module._fields(one)) for row_id, one in split_rows(raw).items()}
+    return {row_id: sorted(split_fields(one)) for row_id, one in split_rows(raw).items()}
 
 
 def there_and_back(told: list[Answer]) -> Iterator[tuple[Answered, bytes | None, Answer]]:
