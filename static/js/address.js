@@ -5,7 +5,7 @@
  *
  * @typedef {{
  *   view: "timeline"|"table", filter: string, group: "none"|"namespace", rows: string, span: number,
- *   end: number|null, selected: number|null, off: string[], zone: "utc"|"local"
+ *   end: number|null, selected: number|null, off: string[], zone: "utc"|"local"|"since"
  * }} Shown `span` and `end` in ns; `end` null while the window follows the present
  */
 import { LONGEST, SHORTEST } from "./view.js";
@@ -38,7 +38,7 @@ export function readAddress(search) {
     end: end === null ? null : end * 1e9,
     selected: number(query.get("select"), 1, Number.MAX_SAFE_INTEGER),
     off: (query.get("hide") ?? "").split(",").filter((kind) => /^[a-z]+$/.test(kind)),
-    zone: query.get("zone") === "local" ? "local" : "utc",
+    zone: query.get("zone") === "local" ? "local" : query.get("zone") === "since" ? "since" : "utc",
   };
 }
 

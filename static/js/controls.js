@@ -10,7 +10,7 @@ export function wireControls(page) {
   document.getElementById("live")?.addEventListener("click", () => page.live());
   document.getElementById("pause")?.addEventListener("click", () => page.pause());
   on("back-live", "click", () => page.live());
-  on("clock", "click", () => page.setZone(!page.utc));
+  on("clock", "click", () => page.nextZone());
   on("show-timeline", "click", () => page.showView("timeline"));
   on("show-table", "click", () => page.showView("table"));
   on("panel-close", "click", () => page.closePanel());

@@ -11,7 +11,7 @@ import { findGlyph, hops, verdict } from "./story.js";
 import { count, duration, exitMeaning, lateBy, timeOfDay } from "./words.js";
 
 export class Drawer {
-  /** @param {{store: Store, utc: () => boolean, select: (seq: number|null) => void, step: (direction: -1|1) => void, near: () => void, isNear: () => boolean, zoom: () => void}} host */
+  /** @param {{store: Store, utc: () => import("./words.js").Times, select: (seq: number|null) => void, step: (direction: -1|1) => void, near: () => void, isNear: () => boolean, zoom: () => void}} host */
   constructor(host) {
     this.host = host;
     this.element = /** @type {HTMLElement} */ (byId("drawer"));

@@ -31,18 +31,19 @@ export class Header {
     byId("main").dataset.link = page.source.link;
     // A player stands still most of the time: what matters there is whether its cursor is in sight.
     const here = view.following || (page.options.clock !== undefined && Math.abs(to - now) < view.span * 0.03);
+    page.writeZone();
     page.glance.update(how, seen, { following: here, lookingBack: now - to, fresh: here || page.options.clock ? 0 : store.lastSeq - page.leftAt });
     page.glance.heads(seen);
     page.gauge.update(store.state, seen, typical);
     page.trend.update(store, seen, typical);
     page.distribution.update(store, seen);
-    page.legend.update(store, from, to);
+    page.legend.update(store, from, to, page.bins && store.truncated && from < store.firstT ? page.bins.legend(from, Math.min(to, store.firstT)) : {});
     page.table.update();
     page.tabs.update();
     page.minimap.update();
     if (page.selected !== null) page.drawer.show(page.timeline.chain, now);
     if (store.state) {
-      setText(byId("clock"), `${timeOfDay(clock.wall(seen), page.utc)} ${zone(page.utc)}`);
+      setText(byId("clock"), `${timeOfDay(clock.wall(seen), page.times)} ${zone(page.times)}`);
       const runtime = store.state.runtime;
       const what = store.state.simulated && runtime ? `like ${runtime.name} ${(runtime.version ?? "").split("+")[0]}` : store.state.endpoint;
       // A page with a title of its own there, a lesson's say, keeps it.

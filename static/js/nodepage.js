@@ -83,7 +83,11 @@ export class NodePage {
     this.lineup.filter = shown.filter;
     this.lineup.group = shown.group;
     this.off = new Set(shown.off);
-    this.utc = shown.zone === "utc" && setting("zone") !== "local";
+    this.utc = shown.zone !== "local" && setting("zone") !== "local";
+    /** Whether times are counted from the selected mark, while there is one. */
+    this.since = shown.zone === "since";
+    /** The zone as it is written now. */
+    this.written = "";
     /** @type {number|null} */
     this.selected = shown.selected;
     /** @type {"timeline"|"table"} */
@@ -106,7 +110,7 @@ export class NodePage {
       bins: this.bins,
       store: this.store, clock: this.clock, view: this.view, lineup: this.lineup, off: this.off,
       select: (seq) => this.select(seq), moved: () => this.moved(), hover: (item, x, y) => this.hover(item, x, y),
-      utc: () => this.utc, frozenT: () => this.frozenT(),
+      utc: () => this.times, frozenT: () => this.frozenT(),
     });
     this.timeline.density = /** @type {any} */ (shown.rows);
     this.labels = new Labels(byId("labels"), byId("lanes"));
@@ -128,13 +132,13 @@ export class NodePage {
       this.table.update();
       this.writeAddress();
     });
-    this.table = new Table({ store: this.store, off: this.off, select: (seq) => this.select(seq), utc: () => this.utc, filter: () => this.lineup.filter });
+    this.table = new Table({ store: this.store, off: this.off, select: (seq) => this.select(seq), utc: () => this.times, filter: () => this.lineup.filter });
     this.drawer = new Drawer(/** @type {any} */ ({
-      store: this.store, clock: this.clock, utc: () => this.utc, select: (/** @type {number|null} */ seq) => this.select(seq),
+      store: this.store, clock: this.clock, utc: () => this.times, select: (/** @type {number|null} */ seq) => this.select(seq),
       step: (/** @type {-1|1} */ direction) => this.stepFinding(direction), zoom: () => this.timeline.zoomToChain(),
       near: () => this.onlyNear(), isNear: () => this.lineup.near !== null,
     }));
-    this.tabs = new Tabs(this.store, this.clock, () => this.utc, (view) => this.showView(view), (seq) => this.select(seq));
+    this.tabs = new Tabs(this.store, this.clock, () => this.times, (view) => this.showView(view), (seq) => this.select(seq));
     this.source = options.source(this);
     this.headerView = new Header(this);
     startTheme();
@@ -249,7 +253,7 @@ export class NodePage {
   /** @param {import("./layout.js").Item|null} item @param {number} x @param {number} y */
   hover(item, x, y) {
     const box = byId("hover");
-    const text = item ? title(this.store, item, this.clock.now(), (wall) => timeOfDay(wall, this.utc, 3)) : "";
+    const text = item ? title(this.store, item, this.clock.now(), (wall) => timeOfDay(wall, this.times, 3)) : "";
     box.hidden = !text;
     this.timeline.canvas.style.cursor = item?.seq ? "pointer" : "";
     byId("lanes").style.cursor = item?.seq ? "pointer" : "";
@@ -328,7 +332,7 @@ export class NodePage {
     this.addressTimer = setTimeout(() => {
       const query = writeAddress({
         view: this.shownView, filter: this.lineup.filter, group: this.lineup.group, rows: this.timeline.density, span: this.view.span,
-        end: this.view.end, selected: this.selected, off: [...this.off], zone: this.utc ? "utc" : "local",
+        end: this.view.end, selected: this.selected, off: [...this.off], zone: this.since ? "since" : this.utc ? "utc" : "local",
       });
       const { address } = this.options;
       const text = address ? address.write(query.slice(1)) : query.slice(1);
@@ -339,11 +343,37 @@ export class NodePage {
 
   setZone(/** @type {boolean} */ utc) {
     this.utc = utc;
+  /** How times are written: of day, or since the selected mark. @returns {import("./words.js").Times} */
+  get times() {
+    const rec = this.since && this.selected !== null ? this.store.record(this.selected) : null;
+    return rec ? rec.wall : this.utc;
+  }
+
+  /** UTC, this browser's zone, since the selected mark if there is one, UTC. */
+  nextZone() {
+    const next = this.since ? "utc" : this.utc ? "local" : this.selected === null ? "utc" : "since";
+    this.since = next === "since";
+    this.setZone(next !== "local");
+    setText(byId("cursor-says"), `Times are written ${this.since ? "since the selected mark" : `in ${zone(this.utc)}`}.`);
+  }
+
     setting("zone", utc ? null : "local");
-    setText(byId("zone"), zone(utc));
-    setText(byId("table-time"), `Time, ${zone(utc)}`);
-    byId("foot-zone").replaceChildren("all times ", h("b", {}, zone(utc)));
-    byId("clock").title = utc ? "Times in UTC; press for this browser’s zone (z)" : "Times in this browser’s zone; press for UTC (z)";
+    this.writeZone();
+    this.writeAddress();
+  }
+
+  /** Wherever times are written their zone is: brought up to date when it has changed. */
+  writeZone() {
+    const { times } = this;
+    const key = `${times}|${this.selected === null}`;
+    if (key === this.written) return;
+    this.written = key;
+    const words = zone(times);
+    setText(byId("zone"), words);
+    setText(byId("table-time"), `Time, ${words}`);
+    byId("foot-zone").replaceChildren("all times ", h("b", {}, words));
+    const next = this.since ? "UTC" : this.utc ? "this browser’s zone" : this.selected === null ? "UTC" : "times since the selected mark";
+    byId("clock").title = `Times ${typeof times === "number" ? words : `in ${words}`}; press for ${next} (z)`;
     this.timeline.dirty = true;
     this.table.key = "";
     this.writeAddress();

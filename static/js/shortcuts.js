@@ -19,7 +19,7 @@ export function wireKeys(page, more = []) {
       event.preventDefault();
       page.pause();
       const item = timeline.step(direction);
-      if (item) setText(byId("cursor-says"), title(page.store, item, clock.now(), (wall) => timeOfDay(wall, page.utc, 3)));
+      if (item) setText(byId("cursor-says"), title(page.store, item, clock.now(), (wall) => timeOfDay(wall, page.times, 3)));
     } else if (sideways && page.shownView === "timeline" && (event.target === document.body || event.target === timeline.canvas)) {
       event.preventDefault();
       pan(sideways);
@@ -49,7 +49,7 @@ export function wireKeys(page, more = []) {
     { keys: ["]"], show: "]", what: "the stop after", run: () => page.stepFinding(1) },
     { keys: ["n"], show: "n", what: "only pods that changed within 2 s of the selected mark", run: () => page.onlyNear() },
     { keys: ["g"], show: "g", what: "group by namespace", run: () => { const group = byId("group"); group.value = group.value === "none" ? "namespace" : "none"; group.dispatchEvent(new Event("change")); } },
-    { keys: ["z"], show: "z", what: "UTC or this browser’s zone", run: () => page.setZone(!page.utc) },
+    { keys: ["z"], show: "z", what: "times in UTC, in this browser’s zone, or since the selected mark", run: () => page.nextZone() },
     { keys: ["?"], show: "?", what: "this sheet", run: () => byId("keys").showModal() },
     { keys: ["Escape"], show: "Esc", what: "close, clear the selection", run: () => escape(page), plain: true },
   ];

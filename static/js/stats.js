@@ -9,6 +9,8 @@ import { lowerBound } from "./lane.js";
 import { foundHow, median, quantile } from "./words.js";
 
 const MINUTE = 60e9;
+/** A relist in progress counts from so long on, ns. */
+const AT_WORK = 1e9;
 /** Global relists below which nothing is called usual. */
 const USUAL_LEAST = 5;
 /** What was usual when it was last asked for. @type {WeakMap<Store, {key: string, usual: Usual|null}>} */
@@ -145,6 +147,8 @@ export function trend(store, now, columns) {
   for (const each of globals) {
     const column = found[Math.min(columns - 1, Math.floor(((each.from - from) / (to - from)) * columns))];
     const took = (each.to ?? now) - each.from;
+    // One that has just begun says nothing yet.
+    if (each.to === null && took < AT_WORK) continue;
     if (took >= (column.took ?? 0)) {
       column.took = took;
       column.open = each.to === null;

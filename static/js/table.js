@@ -10,7 +10,7 @@ import { cells, isNews, LIMIT, pick } from "./rows.js";
 import { count, splitName, timeOfDay } from "./words.js";
 
 export class Table {
-  /** @param {{store: Store, off: Set<string>, select: (seq: number|null) => void, utc: () => boolean, filter: () => string}} host */
+  /** @param {{store: Store, off: Set<string>, select: (seq: number|null) => void, utc: () => import("./words.js").Times, filter: () => string}} host */
   constructor(host) {
     this.host = host;
     this.section = byId("table");
@@ -89,9 +89,14 @@ export class Table {
     const sameLook = key.split("|").slice(3).join() === this.key.split("|").slice(3).join();
     this.key = key;
     const known = new Map(sameLook ? [...this.body.children].map((row) => [/** @type {HTMLElement} */ (row).dataset.seq, row]) : []);
-    const focused = this.body.contains(document.activeElement);
+    const focused = this.body.contains(document.activeElement) ? /** @type {HTMLElement|null|undefined} */ (document.activeElement?.closest("tr"))?.dataset.seq : undefined;
     this.body.replaceChildren(...rows.map(({ rec, lane }) => known.get(String(rec.seq)) ?? this.#row(rec, lane)));
-    if (!focused) [...this.body.children].forEach((row, i) => { /** @type {HTMLElement} */ (row).tabIndex = i === 0 ? 0 : -1; });
+    if (focused && !this.body.contains(document.activeElement)) {
+      // All rows are new, as times are counted from another mark: the reader stays where he was.
+      const row = /** @type {HTMLElement|null} */ (this.body.querySelector(`tr[data-seq="${focused}"]`));
+      row?.setAttribute("tabindex", "0");
+      row?.focus();
+    } else if (!focused) [...this.body.children].forEach((row, i) => { /** @type {HTMLElement} */ (row).tabIndex = i === 0 ? 0 : -1; });
     const older = rows.length === LIMIT ? `The newest ${LIMIT}; narrow the filter to see older ones.` : rows.length ? "" : filter ? "No record matches." : "Nothing has changed yet.";
     setText(byId("table-end"), older);
   }

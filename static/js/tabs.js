@@ -12,7 +12,7 @@ const LATEST = 8;
 
 export class Tabs {
   /**
-   * @param {import("./store.js").Store} store @param {import("./clock.js").Clock} clock @param {() => boolean} utc
+   * @param {import("./store.js").Store} store @param {import("./clock.js").Clock} clock @param {() => import("./words.js").Times} utc
    * @param {(view: "timeline"|"table") => void} showView @param {(seq: number) => void} select
    */
   constructor(store, clock, utc, showView, select) {

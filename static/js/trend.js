@@ -12,6 +12,8 @@ import { count, duration } from "./words.js";
 /** Of the drawing, in units of the text's scale. */
 const HEIGHT = 26;
 const COLUMN = 4;
+/** A relist in progress is late from so long on, ns. */
+const LATE = 30e9;
 /** Drawn again so often at most, ms. */
 const EVERY = 1000;
 
@@ -74,7 +76,7 @@ function bars(columns) {
   return columns.flatMap(({ took, open, failed }, i) => {
     if (took === null) return [];
     const tall = Math.max(2, (Math.log(took / low) / Math.log(high / low)) * HEIGHT);
-    return [s("rect", { class: open ? "trend-bar open" : failed ? "trend-bar failed" : "trend-bar", x: i * COLUMN, y: HEIGHT - tall, width: COLUMN - 1, height: tall })];
+    return [s("rect", { class: open && took >= LATE ? "trend-bar open" : failed ? "trend-bar failed" : "trend-bar", x: i * COLUMN, y: HEIGHT - tall, width: COLUMN - 1, height: tall })];
   });
 }
 

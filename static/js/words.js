@@ -71,10 +71,28 @@ export function recordingWords(recorder) {
 const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
 
 /**
- * A time of day. @param {number} wall ns since 1970 @param {boolean} utc
+ * How times are written: of day in UTC (true) or in this browser's zone (false), or since a moment
+ * (its wall time, ns).
+ * @typedef {boolean|number} Times
+ */
+
+/** A time since a moment: "+0.012 s", "−2:03". @param {number} ns @param {number} digits of the second */
+function since(ns, digits) {
+  const sign = ns < 0 ? "−" : "+";
+  const s = Math.abs(ns) / S;
+  if (s < 60) return `${sign}${s.toFixed(digits)}${NBSP}s`;
+  const whole = Math.floor(s);
+  const rest = (s % 60).toFixed(digits).padStart(digits ? 3 + digits : 2, "0");
+  const minutes = Math.floor(whole / 60);
+  return minutes < 60 ? `${sign}${minutes}:${rest}` : `${sign}${Math.floor(minutes / 60)}:${two(minutes % 60)}:${rest}`;
+}
+
+/**
+ * A time. @param {number} wall ns since 1970 @param {Times} utc
  * @param {number} digits of the second: 0, 3 or 4
  */
 export function timeOfDay(wall, utc, digits = 0) {
+  if (typeof utc === "number") return since(wall - utc, digits);
   const date = new Date(wall / MS);
   if (Number.isNaN(date.getTime())) return "not known";
   const [h, m, s] = utc
@@ -86,8 +104,9 @@ export function timeOfDay(wall, utc, digits = 0) {
   return `${clock}.${String(Math.floor(fraction * 10 ** digits)).padStart(digits, "0")}`;
 }
 
-/** The zone that times are written in. @param {boolean} utc @param {Date} [at] */
+/** The zone that times are written in. @param {Times} utc @param {Date} [at] */
 export function zone(utc, at = new Date()) {
+  if (typeof utc === "number") return "since the mark";
   if (utc) return "UTC";
   const minutes = -at.getTimezoneOffset();
   if (minutes === 0) return "UTC+0";

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -66,6 +67,16 @@ def test_a_chain_has_its_raw_records_behind_a_mark(page: Page) -> None:
     page.keyboard.press("[")
     expect(raw.locator("pre").first).to_be_visible()
     expect(page.locator("#drawer .chain")).to_contain_text("it carried exit")
+    # Times of day, here, and then since this very mark; the zone is written with them.
+    when = page.locator("#drawer .chain .mono")
+    expect(when.last).to_have_text(re.compile(r"\d\d:\d\d:\d\d"))
+    page.keyboard.press("z")
+    page.keyboard.press("z")
+    expect(when.first).to_have_text(re.compile(r"^[−+]\d\.\d{4}\ss$"))
+    expect(page.locator("#zone")).to_have_text("since the mark")
+    expect(page).to_have_url(re.compile("zone=since"))
+    page.keyboard.press("Escape")
+    expect(page.locator("#zone")).to_have_text("UTC")
 
 
 def test_a_pods_story_can_be_read_copied_and_linked(page: Page, server: Command) -> None:

@@ -27,6 +27,9 @@ test("times of day, with the digits asked for", () => {
   assert.equal(timeOfDay(wall, true), "14:32:29");
   assert.equal(timeOfDay(wall, true, 3), "14:32:29.083");
   assert.equal(timeOfDay(Number.NaN, true), "not known");
+  const since = (/** @type {number} */ ns, digits = 3) => timeOfDay(wall + ns, wall, digits).replaceAll("\u00a0", " ");
+  assert.deepEqual([since(6.3e6), since(-12e6, 4), since(47e9, 0), since(123.456e9), since(-123e9, 0), since(3723.5e9)], ["+0.006 s", "−0.0120 s", "+47 s", "+2:03.456", "−2:03", "+1:02:03.500"]);
+  assert.equal(zone(wall), "since the mark");
 });
 
 test("the zone is always written", () => {
