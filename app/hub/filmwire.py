@@ -73,8 +73,8 @@ class FilmTold(msgspec.Struct, frozen=True, kw_only=True):
     ``digest`` tells whether another file of the same name is the same. ``origin``: wall time (ns
     since 1970) at time 0. ``pieces``: from the one that was asked for. ``idle``: the longest
     stretches without a record. ``incidents``: the first ones; ``incidents_total`` counts all.
-    ``read``: share of the files that has been read. ``layout``: which table of pieces this is; what
-    is known of another one is no longer so.
+    ``read``: share of the files that has been read. ``layout``: which table of pieces this is; a
+    later one takes an earlier one's place, and is always told whole.
     """
 
     name: str

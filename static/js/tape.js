@@ -10,9 +10,10 @@
  * @typedef {{width: number, records: number[], early: number[], late: number[], trouble: number[]}} Overview
  * @typedef {{
  *   name: string, digest: string, title: string, node: number, origin: number, records: number,
+ *   nodes?: {number: number, name: string, files: string[]}[],
  *   end_t: number, whole: boolean, read: number, warnings: string[], state: any,
  *   pieces: [number, number][], idle: [number, number, boolean?][], incidents: Incident[],
- *   incidents_total: number, overview: Overview
+ *   incidents_total: number, overview: Overview, layout: number
  * }} FilmTold see app/hub/filmwire.py
  * @typedef {{number: number, first: number, state: any, pods: any[], changes: import("./reel.js").Change[], records: Rec[]}} Piece
  * @typedef {{
@@ -53,8 +54,10 @@ export class Tape {
 
   /** The server has read on. @param {FilmTold} told @param {number} since the first piece of its table */
   update(told, since) {
+    // The file's index proved untrue: of the pieces nothing holds that was told by it.
+    if (told.layout !== this.told.layout) this.here.clear();
     this.told = told;
-    this.table = [...this.table.slice(0, since), ...told.pieces];
+    this.table = [...this.table.slice(0, told.layout > 1 ? 0 : since), ...told.pieces];
     this.axis = new Axis(told.idle, this.duration);
   }
 
@@ -122,7 +125,9 @@ export class Tape {
   #fetch(number) {
     let coming = this.coming.get(number);
     if (!coming) {
+      const { layout } = this.told;
       coming = this.server.piece(number).then((piece) => {
+        if (layout !== this.told.layout) return;
         this.here.set(number, { ...piece, reel: new Reel(piece.state, piece.changes, piece.records, piece.first - 1) });
         while (this.here.size > MOST_PIECES) this.here.delete(this.here.keys().next().value ?? 0);
       }).finally(() => this.coming.delete(number));

@@ -337,3 +337,14 @@ test("the end says whether it is one", () => {
   assert.match(endWords({ whole: true, warnings: ["x"] }, "14:00:00"), /1\u00a0thing about it is to be known/);
   assert.match(endWords({ whole: false, warnings: [] }, ""), /as far as the recording has been read/);
 });
+
+test("when an index proves untrue, nothing told by it is kept", async () => {
+  const made = film(100);
+  const { tape } = await loaded(made);
+  await tape.load(5 * S, null);
+  assert.ok(tape.here.size > 0);
+  const pieces = made.told.pieces.slice(0, 4);
+  tape.update({ ...made.told, layout: 2, pieces, records: 40 }, tape.table.length);
+  assert.deepEqual(tape.table, pieces);
+  assert.equal(tape.here.size, 0);
+});

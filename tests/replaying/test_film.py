@@ -21,6 +21,7 @@ from app.replaying import film as films
 from app.replaying import plan
 from app.replaying.film import Film
 from app.replaying.past import Cutting, Past
+from app.replaying.plan import PIECE
 from app.replaying.show import Show
 from tests.recording.recorded import SECOND, record_scenario
 from tests.replaying.test_sources import written
@@ -87,7 +88,7 @@ def test_pieces_are_the_journal_without_a_hole(storm: Path) -> None:
         (part.first, part.records[0].t) for part in parts
     ]
     assert (told.records, told.end_t, told.whole) == (len(records), records[-1].t, True)
-    assert all(len(part.records) <= films.PIECE for part in parts)
+    assert all(len(part.records) <= PIECE for part in parts)
 
 
 def test_each_piece_begins_with_what_its_past_comes_to(storm: Path) -> None:
@@ -143,7 +144,7 @@ def test_what_is_looked_for_is_the_nearest(storm: Path, back: bool) -> None:
         "pod": [r.seq for r in records if getattr(r, "uid", None) == uid],
     }
     for what, wanted in kinds.items():
-        for seq in (0, 1, wanted[0], wanted[-1], films.PIECE, len(records), len(records) + 9):
+        for seq in (0, 1, wanted[0], wanted[-1], PIECE, len(records), len(records) + 9):
             expected = (
                 max((one for one in wanted if one < seq), default=None)
                 if back
@@ -180,11 +181,11 @@ def test_without_an_index_it_can_be_played_as_far_as_it_has_been_read(cut: Path)
     assert film.told(0, 0, show.nodes).pieces == ()
     film.advance()
     told = film.told(0, 0, show.nodes)
-    assert (len(told.pieces), told.records, told.whole) == (1, films.PIECE, False)
+    assert (len(told.pieces), told.records, told.whole) == (1, PIECE, False)
     with pytest.raises(IndexError):
         film.piece(1)
     film.advance()
-    assert [one.first for one in film.told(1, 0, show.nodes).pieces] == [films.PIECE + 1]
+    assert [one.first for one in film.told(1, 0, show.nodes).pieces] == [PIECE + 1]
 
 
 def test_with_an_index_it_can_be_played_anywhere_at_once(indexed: Path, cut: Path) -> None:
@@ -242,7 +243,8 @@ def test_an_index_that_is_not_true_is_given_up(indexed: Path, tmp_path: Path, as
     records: list[Record] = []
     while more := film.advance():
         records += more
-    told = film.told(0, 0, show.nodes)
+    told = film.told(2, 0, show.nodes)
+    assert told.pieces[0].first == 1
     assert (told.layout, told.whole, told.records) == (2, True, len(records))
     assert [record.seq for record in records] == list(range(1, len(records) + 1))
     assert [record for part in pieces(film, show) for record in part.records] == records
