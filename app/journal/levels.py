@@ -160,15 +160,16 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
     Counts stand in flat lists: a bin's place (0 begins at ``first * width``), the mark's place in
     ``MARKS``, how many; again and again, in order of time. ``pods``: by UID, of those that were
     asked for and have any. ``all``: of everything, whatever it is about. ``relists``: global ones
-    by their end; the bin's place, how many, the longest of them (ns), how many failed. ``since``:
-    before this time (ns) less than everything is known at this width. ``gone``: pods with
-    something in this stretch that are no longer there. ``stream``: its states, the first of them
-    from before.
+    by their end; the bin's place, how many, the longest of them (ns), how many failed. ``began``:
+    when the first record was. ``since``: before this time (ns) less than everything is known at
+    this width; as long as nothing was given up it is ``began``. ``gone``: pods with something in
+    this stretch that are no longer there. ``stream``: its states, the first of them from before.
     """
 
     width: int
     first: int
     bins: int
+    began: int
     since: int
     pods: dict[str, list[int]]
     all: list[int]
@@ -276,6 +277,7 @@ class Levels:
             width=width,
             first=first,
             bins=end - first,
+            began=self._began or 0,
             since=self._since[level],
             pods=pods,
             all=_flat(self._all.counts[level], first, end),

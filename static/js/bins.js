@@ -7,11 +7,11 @@
  * @typedef {{t: number, state: string, meaning: string, code: string|null}} Turn
  * @typedef {{from_t: number, to_t: number, hop: string, count: number, reason: string}} Hole
  * @typedef {{
- *   session: string, t: number, marks: string[], known: [number, number][], width: number, first: number, bins: number, since: number,
+ *   session: string, t: number, marks: string[], known: [number, number][], width: number, first: number, bins: number, began: number, since: number,
  *   pods: Record<string, number[]>, all: number[], relists: number[], gone: Outline[], stream: Turn[], gaps: Hole[]
  * }} Cut `pods`, `all`: place, kind, count, again and again; `relists`: place, count, longest, failed
  * @typedef {{width: number, from: number, to: number, pods: string[]}} Wanted times in ns; `pods`: UIDs
- * @typedef {{rank: Uint8Array, said: Uint8Array}} Cells see `cellsOf`
+ * @typedef {{rank: Uint8Array, said: Uint8Array, count: Uint32Array}} Cells see `cellsOf`
  * @typedef {{
  *   index: number, until: number, pods: Map<string, number[]>, all: number[], relists: number[], cells: Map<string, Cells>
  * }} Tile `until`: what came later is not in it (ns)
@@ -49,6 +49,15 @@ const LOOK = {
 };
 const SAID = new Set(["stop", "ignored"]);
 
+/** @type {Record<string, string>} */
+const LEGEND = { asked: "wait", event_end: "event", req_end: "req", poll_end: "poll" };
+
+/** In words, behind a number. @type {Record<string, string>} */
+const SAY = {
+  other: "other events", sync: "SyncPod", asked: "asked", relist: "relists by a hint", own: "relists after sync", stop: "stop events", calm: "found in time",
+  event: "believed", event_end: "believed", req: "found by request", req_end: "found by request", poll: "found by poll", poll_end: "found by poll",
+};
+
 /**
  * What is drawn of some bins, `n` of which are one cell: the worst of each, and whether the runtime
  * said that something stopped.
@@ -57,16 +66,21 @@ const SAID = new Set(["stop", "ignored"]);
  */
 export function cellsOf(counts, marks, n, off) {
   const rank = new Uint8Array(TILE / n);
+  const count = new Uint32Array(TILE / n);
   const said = new Uint8Array(TILE / n);
   const worth = marks.map((mark) => (LOOK[mark] && !off.has(LOOK[mark][0]) ? LOOK[mark][1] : 0));
   const heard = marks.map((mark) => (SAID.has(mark) && !off.has(mark) ? 1 : 0));
   for (let i = 0; i < counts.length; i += 3) {
     const cell = Math.floor(counts[i] / n);
     const kind = counts[i + 1];
-    if (worth[kind] > rank[cell]) rank[cell] = worth[kind];
+    if (worth[kind] > rank[cell]) {
+      rank[cell] = worth[kind];
+      count[cell] = 0;
+    }
+    if (worth[kind] && worth[kind] === rank[cell]) count[cell] += counts[i + 2];
     said[cell] |= heard[kind];
   }
-  return { rank, said };
+  return { rank, said, count };
 }
 
 /** Of the widths there are the widest that is not too wide on the screen. @param {number[]} widths ascending @param {number} scale px per ns */
@@ -98,6 +112,8 @@ export class Bins {
   /** The whole range. @type {Cut|null} */
   overview = null;
   overviewAt = -Infinity;
+  /** When the session's first record was, ns. */
+  began = 0;
   /** The width that is shown. */
   width = 0;
   busy = false;
@@ -238,6 +254,7 @@ export class Bins {
     this.revision += 1;
     this.known = cut.known;
     this.marks = cut.marks;
+    this.began = cut.began;
     for (const pod of cut.gone) this.gone.set(pod.uid, pod);
     while (this.gone.size > MOST_KEPT) this.gone.delete(this.gone.keys().next().value ?? "");
     this.turns = merged(this.turns, cut.stream, (turn) => turn.t);
@@ -259,6 +276,58 @@ export class Bins {
       all: part(cut.all, 3, at), relists: part(cut.relists, 4, at) };
     for (const uid of wanted.pods) tile.pods.set(uid, part(cut.pods[uid] ?? [], 3, at));
     this.tiles.set(key, tile);
+  }
+
+  /**
+   * How many marks of which kind there are between two times, whole bins of the shown width; those
+   * that are not here are not counted. @param {number} from @param {number} to
+   */
+  count(from, to) {
+    /** @type {Record<string, number>} */
+    const found = {};
+    const size = TILE * this.width;
+    if (!size) return found;
+    for (let index = Math.floor(from / size); index * size < to; index += 1) {
+      const all = this.tile(this.width, index)?.all ?? [];
+      for (let i = 0; i < all.length; i += 3) {
+        const t = index * size + all[i] * this.width;
+        if (t + this.width <= from || t >= to) continue;
+        const mark = this.marks[all[i + 1]];
+        found[mark] = (found[mark] ?? 0) + all[i + 2];
+      }
+    }
+    return found;
+  }
+
+  /** The same by the legend's kinds; a finding of an end is also one that was unnoticed for a while. @param {number} from @param {number} to */
+  legend(from, to) {
+    /** @type {Record<string, number>} */
+    const found = {};
+    for (const [mark, n] of Object.entries(this.count(from, to))) {
+      const id = LEGEND[mark] ?? mark;
+      found[id] = (found[id] ?? 0) + n;
+      if (mark.endsWith("_end")) found.tail = (found.tail ?? 0) + n;
+    }
+    for (const id of ["down", "gap"]) delete found[id];
+    return found;
+  }
+
+  /** What is in some bins of a pod, the worst first. @param {string} uid @param {number} from @param {number} span both ns */
+  words(uid, from, span) {
+    const first = Math.round(from / this.width);
+    const index = Math.floor(first / TILE);
+    const counts = this.tile(this.width, index)?.pods.get(uid) ?? [];
+    /** @type {Map<string, {n: number, kind: number}>} */
+    const found = new Map();
+    for (let i = 0; i < counts.length; i += 3) {
+      const place = index * TILE + counts[i];
+      if (place < first || place >= first + Math.max(1, Math.round(span / this.width))) continue;
+      const kind = counts[i + 1];
+      const word = SAY[this.marks[kind]] ?? this.marks[kind];
+      const one = found.get(word) ?? { n: 0, kind };
+      found.set(word, { n: one.n + counts[i + 2], kind: Math.max(kind, one.kind) });
+    }
+    return [...found].sort((a, b) => b[1].kind - a[1].kind).map(([word, { n }]) => `${n} ${word}`).join(", ");
   }
 
   /** What is drawn of a pod in a tile; null: nothing, or it is not here yet. @param {string} uid @param {number} index @param {number} n @param {Set<string>} off */

@@ -17,7 +17,7 @@ export function layoutHoles(scene, lanes, px) {
   if (off.has("gap")) return;
   // Of what is older than the oldest record there may still be bins.
   const known = scene.older ? scene.older.from : store.firstT;
-  if (store.truncated && known > from) {
+  if (store.truncated && known > from && !(scene.older && known <= scene.older.bins.began)) {
     lanes[LAYER.hatch].push({ k: "hatch", x: -1e5, x2: px(known), y: 0, h: Infinity, text: "older records are not on this page" });
   }
   for (const gap of scene.older?.bins.gaps ?? []) {

@@ -10,8 +10,11 @@ import { glyph, h, setText } from "./dom.js";
 import { lookOf } from "./stretch.js";
 import { duration } from "./words.js";
 
-/** How many of each kind fall into the window; unknown time and down time are lengths (ns). @param {Store} store @param {number} from @param {number} to */
-export function tally(store, from, to) {
+/**
+ * How many of each kind fall into the window; unknown time and down time are lengths (ns).
+ * @param {Store} store @param {number} from @param {number} to @param {Record<string, number>} [older] what bins tell of the time before the oldest record
+ */
+export function tally(store, from, to, older = {}) {
   /** @type {Record<string, number>} */
   const n = {};
   for (let i = lowerBound(store.records, from); i < store.records.length; i += 1) {
@@ -27,6 +30,7 @@ export function tally(store, from, to) {
     if (rec.kind === "lifecycle" && rec.type === "ContainerDied" && rec.old_state === "running") n.tail = (n.tail ?? 0) + 1;
   }
   const within = (/** @type {number} */ a, /** @type {number} */ b) => Math.max(0, Math.min(b, to) - Math.max(a, from));
+  for (const [id, count] of Object.entries(older)) n[id] = (n[id] ?? 0) + count;
   n.gap = store.gaps.reduce((sum, gap) => sum + within(gap.from, gap.to), 0);
   n.down = store.stretches.reduce((sum, each) => sum + (lookOf(each, to) === "down" ? within(each.from, each.to ?? to) : 0), 0);
   return n;
@@ -78,9 +82,9 @@ export class Legend {
     for (const { id, button } of this.items) button.setAttribute("aria-pressed", String(!this.off.has(id)));
   }
 
-  /** @param {Store} store @param {number} from @param {number} to */
-  update(store, from, to) {
-    const n = tally(store, from, to);
+  /** @param {Store} store @param {number} from @param {number} to @param {Record<string, number>} [older] */
+  update(store, from, to, older) {
+    const n = tally(store, from, to, older);
     for (const { id, rare, button, count } of this.items) {
       const value = n[id] ?? 0;
       const text = id === "running" ? "" : LENGTHS.has(id) ? (value ? duration(value) : "0") : value.toLocaleString("en-US");

@@ -158,7 +158,7 @@ export class Minimap {
     }
     for (const gap of store.gaps) this.#hatch(x(gap.from), Math.max(x(gap.from) + 2, x(gap.to)), height);
     const { older } = this;
-    if (store.truncated) this.#hatch(-2, x(older ? Math.max(older.since, older.first * older.width) : store.firstT), height);
+    if (store.truncated && !(older && older.since <= older.began && older.first * older.width <= older.began)) this.#hatch(-2, x(older ? Math.max(older.since, older.first * older.width) : store.firstT), height);
     this.#window(Math.max(1, x(left)), Math.min(width - 1, x(right)), height);
   }
 

@@ -6,6 +6,7 @@ import { byId } from "./dom.js";
 import { Faults, faultKeys } from "./faults.js";
 import { NodePage } from "./nodepage.js";
 import { nowKeys } from "./now.js";
+import { recalling } from "./recall.js";
 
 /** Where to connect to, and what to resume from. @param {NodePage} page */
 function url(page) {
@@ -25,6 +26,7 @@ const pressable = document.getElementById("faults") !== null;
 let faults = null;
 const page = new NodePage({
   bins: asking("/api/v1/bins"),
+  records: recalling("/api/v1/records"),
   keys: (shown) => [...nowKeys(shown), ...(pressable ? faultKeys(() => faults) : [])],
   source: (shown) => new Connection({
     url: () => url(shown), onMessage: (message) => shown.take(message), onLink: () => { shown.timeline.dirty = true; },

@@ -25,14 +25,15 @@
  *   source: (page: NodePage) => Source, clock?: Clock, capacity?: number, steady?: number,
  *   range?: () => [number, number],
  *   address?: {read: (search: string) => string, write: (query: string) => string, put?: (text: string) => void},
- *   keys?: (page: NodePage) => import("./keys.js").Key[], bins?: (wanted: import("./bins.js").Wanted) => Promise<import("./bins.js").Cut>
+ *   keys?: (page: NodePage) => import("./keys.js").Key[], bins?: (wanted: import("./bins.js").Wanted) => Promise<import("./bins.js").Cut>,
+ *   records?: (since: number, limit: number) => Promise<import("./recall.js").Page>
  * }} Options
  *   `capacity`: records kept. `steady`: lanes keep their order for so long (ns of the session), and
  *   then depend on nothing but the time that is shown. `range`: from when to when the minimap goes.
  *   `address`: turns the query of the address into the one for what the page shows, and back; both
  *   without the question mark; `put` writes the text elsewhere than into the query.
- *   `keys`: more keys; one that the page has too is taken over. `bins`: asks for what was before the
- *   oldest record here.
+ *   `keys`: more keys; one that the page has too is taken over. `bins`, `records`: ask for what
+ *   was before the oldest record here.
  */
 import { readAddress, writeAddress } from "./address.js";
 import { Bins } from "./bins.js";
@@ -50,6 +51,7 @@ import { Labels } from "./labels.js";
 import { Legend } from "./legend.js";
 import { Lineup } from "./lineup.js";
 import { Minimap } from "./minimap.js";
+import { Recall } from "./recall.js";
 import { isNewStop } from "./stats.js";
 import { Store } from "./store.js";
 import { Table } from "./table.js";
@@ -107,7 +109,7 @@ export class NodePage {
 
     this.bins = options.bins ? new Bins({ ask: options.bins, changed: () => this.timeline.invalidate() }) : null;
     this.timeline = new Timeline(byId("plot"), byId("lanes"), {
-      bins: this.bins,
+      bins: this.bins, recall: options.records ? new Recall({ store: this.store, ask: options.records, changed: () => this.timeline.invalidate() }) : null,
       store: this.store, clock: this.clock, view: this.view, lineup: this.lineup, off: this.off,
       select: (seq) => this.select(seq), moved: () => this.moved(), hover: (item, x, y) => this.hover(item, x, y),
       utc: () => this.times, frozenT: () => this.frozenT(),

@@ -19,6 +19,9 @@ import { age } from "./words.js";
 /** Of a bin by its rank (bins.js): nothing, in time, found, late, lost. */
 const CELL_COLORS = ["", "glob", "found", "late", "lost"];
 
+/** From this width on (px) a bin is drawn as a stretch in which something was. */
+const WIDE_CELL = 6;
+
 /** Room to the left and right that is still drawn, px. */
 const EDGE = 24;
 
@@ -183,7 +186,11 @@ export class Painter {
     const frame = /** @type {Frame} */ (this.frame);
     const { cells, w = 1 } = item;
     if (!cells) return;
-    const { rank, said } = cells;
+    const { rank, said, count } = cells;
+    // One that is wide has its marks somewhere in it: a solid block would say that it is full.
+    const wide = w > WIDE_CELL;
+    const full = c.globalAlpha;
+    const pale = full * 0.42;
     const first = Math.max(0, Math.floor(-x / w));
     const end = Math.min(rank.length, Math.ceil((Math.min(x2, frame.width) - x) / w));
     for (let worth = 1; worth < CELL_COLORS.length; worth += 1) {
@@ -192,8 +199,21 @@ export class Painter {
       for (let i = first; i < end; i += 1) {
         if (rank[i] !== worth) continue;
         const left = Math.round(x + i * w);
-        c.fillRect(left, y + h - 1 - tall, Math.max(1, Math.min(Math.round(x + (i + 1) * w), x2) - left - (w > 2.5 ? 1 : 0)), tall);
+        const width = Math.max(1, Math.min(Math.round(x + (i + 1) * w), x2) - left - (w > 2.5 ? 1 : 0));
+        c.globalAlpha = wide ? pale : full;
+        c.fillRect(left, y + h - 1 - tall, width, tall);
+        if (!wide) continue;
+        c.globalAlpha = full;
+        c.fillRect(left, y + h - 4, width, 3);
       }
+    }
+    c.globalAlpha = full;
+    if (w > 24 * frame.em) {
+      c.font = `${10.5 * frame.em}px ${p.font}`;
+      c.textAlign = "center";
+      c.textBaseline = "middle";
+      c.fillStyle = p.text;
+      for (let i = first; i < end; i += 1) if (rank[i] && x + (i + 0.5) * w < x2) c.fillText(String(count[i]), x + (i + 0.5) * w, y + h * 0.58);
     }
     c.fillStyle = p.said;
     for (let i = first; i < end; i += 1) {

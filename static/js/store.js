@@ -21,7 +21,8 @@ import { Lane } from "./lane.js";
 import { Ledger } from "./ledger.js";
 import { isOpening } from "./stretch.js";
 
-export const CAPACITY = 40_000;
+/** As many as a server keeps: whatever it can still tell one by one can be here. */
+export const CAPACITY = 65_536;
 
 /** How a simulated node tells of faults (app/sim/faultplan.py, hand.py). */
 const NOTE = /^(?:Fault begins: (.+?)\. It imitates: |Fault is over: (.+)\.$|Pressed: (.+?)\. It imitates: )/;
@@ -163,6 +164,36 @@ export class Store {
     this.truncated = message.truncated && !kept.length;
     this.lastSeq = message.seq;
     this.#take(message.state);
+  }
+
+  /** Records that end where those here begin. @param {Rec[]} older */
+  prepend(older) {
+    const { records, lanes, state } = this;
+    const holes = this.gaps.filter((gap) => gap.hop === "viewer");
+    this.#clear();
+    for (const before of lanes.values()) {
+      const lane = this.lane(before.uid, before.seenT);
+      lane.name = before.name;
+      lane.namespace = before.namespace;
+      lane.error = before.error;
+      lane.lastT = before.lastT;
+      lane.goneT = before.goneT;
+    }
+    for (const rec of older) this.#add(rec);
+    for (const rec of records) this.#add(rec);
+    this.gaps = [...holes, ...this.gaps].sort((a, b) => a.to - b.to);
+    for (const before of lanes.values()) {
+      const lane = this.lane(before.uid, before.seenT);
+      lane.goneT = before.goneT;
+      lane.running = before.running;
+      // What only the snapshot knew.
+      if (!lane.cached.length) lane.cached = before.cached.filter((each) => each.seq === 0);
+      const [open, last] = [before.syncs[before.syncs.length - 1], lane.syncs[lane.syncs.length - 1]];
+      if (open?.seq === 0 && open.to === null && (!last || last.to !== null)) lane.syncs.push({ ...open, from: this.firstT });
+    }
+    this.truncated = this.records[0].seq > 1;
+    if (state) this.#take(state);
+    this.revision += 1;
   }
 
   /** @param {import("./types.js").BatchMessage} message */

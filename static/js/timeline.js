@@ -12,22 +12,27 @@
  *   lineup: import("./lineup.js").Lineup, off: Set<string>, select: (seq: number|null) => void,
  *   moved: () => void, hover: (item: Item|null, x: number, y: number) => void, utc: () => boolean,
  *   frozenT: () => number|null, bins?: import("./bins.js").Bins|null,
+ *   recall?: import("./recall.js").Recall|null,
  *   row?: (id: string) => HTMLElement|null
  * }} Host `moved`: the window moved by the reader's hand. `row`: the name beside one of the rows above
  *   the lanes, where it is not the page's own
  */
 import { chainOf, extent } from "./chain.js";
 import { geometry } from "./layout-lane.js";
-import { hit, layout } from "./layout.js";
+import { LAYER, hit, layout } from "./layout.js";
 import { rulerMarks } from "./layout-heads.js";
 import { Painter } from "./painter.js";
 import { isNarrow, onPaletteChange, readPalette, textScale } from "./palette.js";
-import { timeOfDay } from "./words.js";
+import { duration, timeOfDay } from "./words.js";
 
 const LANES = { comfortable: [26, 25], compact: [18, 18], large: [34, 34] };
 const TALL = 136;
 /** Share of the window that a draw list covers beyond each edge. */
 const MARGIN = 0.35;
+
+/** A mark has so much room, px, in as many lanes, before bins are better. */
+const MARK_PX = 8;
+const MOST_BUSY = 40;
 
 export class Timeline {
   /** @param {HTMLCanvasElement} canvas @param {HTMLElement} scroller @param {Host} host */
@@ -201,7 +206,18 @@ export class Timeline {
     const end = Math.min(to, store.firstT);
     const uids = rows.flatMap((row) => (row.lane ? [row.lane.uid] : []));
     const shown = bins.show(from, end, scale, uids);
+    // As long as not all of it is here, nobody knows how many there are.
+    if (shown.from <= Math.max(from, bins.since)) this.#close(from, end, scale);
     return { bins, width: shown.width, n: shown.n, from: shown.from, to: store.firstT };
+  }
+
+  /** Few enough to be told apart: the records themselves are wanted. @param {number} from @param {number} end @param {number} scale */
+  #close(from, end, scale) {
+    const { bins, recall } = this.host;
+    if (!bins || !recall || !bins.width || recall.left <= 0) return;
+    const marks = Object.entries(bins.count(from, end)).reduce((sum, [mark, n]) => sum + (mark === "global" ? 0 : n), 0);
+    const pods = Math.max(1, this.host.lineup.rows.length);
+    if (marks * MARK_PX < (end - from) * scale * Math.min(pods, MOST_BUSY)) recall.want();
   }
 
   /** These rows come and go only while nothing under the pointer would move. @param {number} from */
@@ -240,7 +256,24 @@ export class Timeline {
     const left = x - this.last.shift;
     const nowX = this.last.nowX - this.last.shift;
     if (y < this.top) return hit(this.list.rows, left, y, nowX);
-    return hit(this.list.lanes, left, y - this.top + this.scroller.scrollTop, nowX);
+    const down = y - this.top + this.scroller.scrollTop;
+    return hit(this.list.lanes, left, down, nowX) ?? this.#cellAt(left, down);
+  }
+
+  /** Bins of a lane have no record; what is in them is told. @param {number} x @param {number} y both as in the list @returns {Item|null} */
+  #cellAt(x, y) {
+    const { bins, clock } = this.host;
+    const { list } = this;
+    if (!bins || !list) return null;
+    const item = list.lanes[LAYER.found].find((each) => each.cells && y >= each.y && y < each.y + (each.h ?? 0)
+      && x >= each.x && x < Math.min(each.x2 ?? 0, each.x + (each.w ?? 1) * each.cells.rank.length));
+    if (!item?.w || !item.uid) return null;
+    const place = Math.floor((x - item.x) / item.w);
+    const from = list.origin + (item.x + place * item.w) / list.scale;
+    const text = bins.words(item.uid, from, item.w / list.scale);
+    if (!text) return null;
+    const when = timeOfDay(clock.wall(from), this.host.utc(), item.w / list.scale < 1e9 ? 1 : 0);
+    return { k: "cell", x: item.x + place * item.w, x2: item.x + (place + 1) * item.w, y: item.y, h: item.h, text: `${when}, ${duration(item.w / list.scale)} · ${text}` };
   }
 
   /** @param {number} x CSS px @returns {number} time */

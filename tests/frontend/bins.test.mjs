@@ -20,7 +20,7 @@ function server({ stops = [], since = {}, t = 4000 * S, gone = [], stream = [{ t
       return place < 0 || place >= bins ? [] : [place, 1, 1, place, 4, 1];
     });
     return {
-      session: "s1", t, marks: MARKS, known: WIDTHS.map((each) => [each, (since[each] ?? 0) * S]), width, first, bins, since: 0,
+      session: "s1", t, marks: MARKS, known: WIDTHS.map((each) => [each, (since[each] ?? 0) * S]), width, first, bins, began: 0, since: 0,
       pods: Object.fromEntries(pods.includes("a") && flat.length ? [["a", flat]] : []), all: flat, relists: [0, 3, 7e6, 1], gone, stream, gaps: [],
     };
   };
