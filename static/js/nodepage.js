@@ -187,11 +187,11 @@ export class NodePage {
     this.clock.reset();
     this.view.follow();
     this.leftAt = 0;
+    this.laggingUntil = 0;
     this.select(null);
     this.lineup.resort();
   }
 
-    this.laggingUntil = 0;
   /** When the picture ends, if it is not live. */
   frozenT() {
     if (!this.store.state) return null;
