@@ -112,6 +112,21 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
     records: tuple[AnyRecord, ...]
 
 
+class Moment(msgspec.Struct, frozen=True, kw_only=True):
+    """How a node was at ``t``: ``pods`` with their containers, and the ``records`` of the minutes
+    before. ``whole``: those are all; else the oldest are left out. ``unknown``: pods whose
+    containers were told too long before to be looked for. ``unrecorded``: from when to when nobody
+    recorded, if ``t`` is in such a time."""
+
+    t: int
+    state: SessionState
+    pods: tuple[PodRow, ...]
+    records: tuple[AnyRecord, ...]
+    whole: bool
+    unknown: int
+    unrecorded: tuple[int, int] | None
+
+
 class Sought(msgspec.Struct, frozen=True, kw_only=True):
     """What is looked for, after record ``seq`` or (``back``) before it: ``relist`` (the end of
     one), ``pod`` (anything about the pod ``uid``) or ``incident``."""

@@ -296,6 +296,25 @@ class Film:
             self._untrue = True
             raise
 
+    @property
+    def pieces(self) -> int:
+        """How many there are, as far as it has been read."""
+        deep = self._deep
+        return len(self._spool) if deep is None else len(deep)
+
+    def span(self, number: int) -> tuple[int, int]:
+        """Number and time (ns) of a piece's first record."""
+        deep = self._deep
+        return self._spool.span(number) if deep is None else deep.plan.span(number)
+
+    def at(self, t: int) -> int:
+        """The last piece that begins at ``t`` (ns) or before; the first for an earlier time."""
+        return max(0, bisect_right(range(self.pieces), t, key=lambda one: self.span(one)[1]) - 1)
+
+    def may_mention(self, number: int, uid: str) -> bool:
+        """Whether a pod may be in a piece; raises RecordingError."""
+        return self._may_mention(number, uid, self._deep)
+
     def find(self, sought: Sought) -> Found:
         """The nearest record of a kind, in one direction; takes as long as reading up to there.
 

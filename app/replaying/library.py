@@ -12,10 +12,11 @@ from pathlib import Path
 
 from app.engine.records import Record
 from app.errors import RecordingUnknown
-from app.hub.filmwire import FilmTold, Found, Markers, RecordingList, Sought
+from app.hub.filmwire import FilmTold, Found, Markers, Moment, RecordingList, Sought
 from app.replaying.dropped import Dropped
 from app.replaying.film import Film
 from app.replaying.listing import Listing
+from app.replaying.moments import moment
 from app.replaying.show import Show
 from app.replaying.sources import never
 
@@ -165,6 +166,12 @@ class Library:
         show = await self._open(files)
         async with self._searches:
             return await asyncio.to_thread(_film(show, node).find, sought)
+
+    async def moment(self, files: Sequence[str], node: int, t: int, recent_ns: int) -> Moment:
+        """How a node was at ``t`` (ns). Raises as :meth:`piece`."""
+        show = await self._open(files)
+        async with self._searches:
+            return await asyncio.to_thread(moment, _film(show, node), t, recent_ns)
 
     async def markers(self, files: Sequence[str]) -> Markers:
         """The markers of a recording. Raises as :meth:`piece`."""
