@@ -20,21 +20,6 @@ export function wireControls(page) {
     page.table.update();
   });
   byId("filter").value = page.lineup.filter;
-  const group = byId("group");
-  group.value = page.lineup.group;
-  group.addEventListener("change", () => {
-    page.lineup.group = group.value;
-    page.lineup.resort();
-    page.timeline.invalidate();
-    page.writeAddress();
-  });
-  const rows = byId("rows");
-  rows.value = page.timeline.density;
-  rows.addEventListener("change", () => {
-    page.timeline.density = rows.value;
-    page.timeline.invalidate();
-    page.writeAddress();
-  });
   for (const button of byId("zoom").querySelectorAll("button")) {
     button.addEventListener("click", () => page.zoomTo(Number(button.dataset.span) * 1e9));
   }

@@ -41,7 +41,7 @@ export class Gestures {
 
   /** Not on a name, not on the scroll bar. @param {MouseEvent} event */
   #inPlot(event) {
-    if (event.target instanceof Element && event.target.closest("a")) return false;
+    if (event.target instanceof Element && event.target.closest("a, button")) return false;
     const { x } = this.#local(event);
     return x >= 0 && x < this.timeline.width - (event.target === this.timeline.scroller ? this.timeline.scroller.offsetWidth - this.timeline.scroller.clientWidth : 0);
   }

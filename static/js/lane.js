@@ -24,9 +24,17 @@
  * }} Find A lifecycle event. `from`: since when the pod cache was wrong; `fan`: its place among
  *   the findings of one relist; `again`: this container's death had been told before.
  * @typedef {{seq: number, from: number, to: number|null, rec: Rec|null}} Sync
- * @typedef {{t: number, seq: number, running: number, before: boolean|null}} Cached
- *   The pod cache from `t` on; `before`: whether something ran until then (null: not known).
+ * @typedef {{t: number, seq: number, running: number, before: boolean|null, on?: readonly string[]|null}} Cached
+ *   The pod cache from `t` on; `before`: whether something ran until then (null: not known); `on`:
+ *   names of the containers that run (null: not known which).
+ * @typedef {{name: string, restarts: [number, number][], state: string, exit: number|null, reason: string}} Part
+ *   One container of the pod, whichever of its instances is the newest. `restarts`: how many there
+ *   had been from when (ns) on, in order of time.
  */
+
+/** Containers of one pod that are told apart, and changes of a restart number that are kept, at most. */
+const MOST_PARTS = 64;
+const MOST_STEPS = 64;
 
 /** A finding's runtime time is believed up to this age (ns): beyond, clocks disagree. */
 const TAIL_LIMIT = 3600e9;
@@ -91,10 +99,71 @@ export class Lane {
     this.pending = null;
     /** Newest death that was found, for the label. @type {Find|null} */
     this.lastDeath = null;
+    /** The pod's containers by name, oldest first. @type {Map<string, Part>} */
+    this.parts = new Map();
   }
 
   get label() {
     return this.name.trim() || `new pod ${this.uid.slice(0, 8)}`;
+  }
+
+  /** How often its containers had been started again before `t` (ns). @param {number} t */
+  restarts(t = Infinity) {
+    let n = 0;
+    for (const { restarts } of this.parts.values()) n += restarts.findLast((step) => step[0] < t)?.[1] ?? 0;
+    return n;
+  }
+
+  /** The death that was unnoticed longest before `t` (ns), of those whose time is known. @param {number} t @returns {Find|null} */
+  slowest(t = Infinity) {
+    /** @type {Find|null} */
+    let worst = null;
+    for (const find of this.finds) {
+      if (find.t >= t) break;
+      if (find.from === null || find.rec.is_sandbox) continue;
+      if (!worst || find.t - find.from > worst.t - /** @type {number} */ (worst.from)) worst = find;
+    }
+    return worst;
+  }
+
+  /** @param {string} name */
+  #part(name) {
+    let part = this.parts.get(name);
+    if (!part && this.parts.size < MOST_PARTS) {
+      part = { name, restarts: [], state: "", exit: null, reason: "" };
+      this.parts.set(name, part);
+    }
+    return part ?? null;
+  }
+
+  /** @param {Part} part @param {number} n @param {number} t */
+  #restarted(part, n, t) {
+    const last = part.restarts[part.restarts.length - 1]?.[1] ?? 0;
+    if (!(n > last)) return;
+    part.restarts.push([t, n]);
+    // The oldest says how many there were before what is kept.
+    if (part.restarts.length > MOST_STEPS) part.restarts.splice(1, 1);
+  }
+
+  /**
+   * The pod's containers as the pod cache has them, newest first.
+   * @param {any[]} containers @param {number} t from when on (ns) @returns {readonly string[]} names of those that run
+   */
+  told(containers, t) {
+    const on = new Set();
+    const newest = new Set(containers.map((each) => each.name));
+    for (let i = containers.length - 1; i >= 0; i -= 1) {
+      const { name, attempt, runtime_state: state, exit_code: exit, reason } = containers[i];
+      if (state === "running") on.add(name);
+      const part = this.#part(name);
+      if (!part) continue;
+      // The last one that is met is the newest of its name.
+      Object.assign(part, { state, exit: exit ?? null, reason: reason ?? "" });
+      this.#restarted(part, attempt ?? 0, t);
+    }
+    for (const part of this.parts.values()) if (!newest.has(part.name)) part.state = "";
+    const before = this.cached[this.cached.length - 1]?.on;
+    return before && before.length === on.size && before.every((name) => on.has(name)) ? before : [...on];
   }
 
   /** Something happened here. @param {number} t */
@@ -132,6 +201,8 @@ export class Lane {
     const fan = shown && last && last.rec.relist === rec.relist && (rec.relist !== 0 || last.t === rec.t) ? last.fan + 1 : 0;
     const find = { t: rec.t, seq: rec.seq, rec, from, fan, again };
     if (shown) this.finds.push(find);
+    const part = rec.is_sandbox || !rec.container_name ? null : this.#part(rec.container_name);
+    if (part) this.#restarted(part, rec.attempt ?? 0, rec.t);
     if (from !== null) this.longest.finds = Math.max(this.longest.finds, rec.t - from);
     if (rec.baseline) this.baseline = rec.relist ?? null;
     if (rec.type === "ContainerDied") {
@@ -163,14 +234,14 @@ export class Lane {
     this.error = rec.error ?? "";
     if (this.error) return;
     this.running = ids.length;
-    this.cached.push({ t: rec.t, seq: rec.seq, running: ids.length, before: null });
+    this.cached.push({ t: rec.t, seq: rec.seq, running: ids.length, before: null, on: this.told(containers, rec.t) });
     this.pending = { relist: rec.relist, ids };
     this.#explain();
   }
 
   /** The pod cache's entry is gone. @param {Rec} rec */
   addUncached(rec) {
-    this.cached.push({ t: rec.t, seq: rec.seq, running: 0, before: null });
+    this.cached.push({ t: rec.t, seq: rec.seq, running: 0, before: null, on: this.told([], rec.t) });
     this.running = 0;
   }
 

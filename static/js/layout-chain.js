@@ -12,7 +12,7 @@ import { duration, lateBy } from "./words.js";
 
 /** @param {Scene} scene @param {Chain} chain @param {Item[][]} lanes @param {Item[][]} rows @param {(t: number) => number} px */
 export function layoutChain(scene, chain, lanes, rows, px) {
-  const row = scene.rows.find((each) => each.lane !== null && each.lane === chain.lane);
+  const row = scene.rows.find((each) => each.lane !== null && each.lane === chain.lane && !each.part);
   const focus = chain.rec;
   if (!row) {
     const tier = focus.kind.startsWith("relist") ? scene.heads.ruler + scene.heads.global / 2 : scene.heads.ruler + scene.heads.global + scene.heads.stream / 2;

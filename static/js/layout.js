@@ -30,6 +30,7 @@ import { layoutLane } from "./layout-lane.js";
 import { layoutChain } from "./layout-chain.js";
 import { layoutHeads, layoutHoles } from "./layout-heads.js";
 import { layoutOlderHeads } from "./layout-older.js";
+import { layoutPart } from "./layout-part.js";
 
 /** Layers of the lanes, back to front. */
 export const LAYER = {
@@ -52,7 +53,8 @@ export function layout(scene) {
   for (const row of scene.rows) {
     if (!row.lane) continue;
     const dim = selected !== null && row.lane.uid !== selected;
-    layoutLane(scene, row, row.lane, lanes, px, dim);
+    if (row.part) layoutPart(scene, row, row.lane, row.part.name, lanes, px, dim);
+    else layoutLane(scene, row, row.lane, lanes, px, dim);
   }
   if (scene.chain) layoutChain(scene, scene.chain, lanes, rows, px);
   layoutHoles(scene, lanes, px);

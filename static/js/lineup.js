@@ -2,29 +2,38 @@
 /**
  * Which lanes there are, in which order, and where.
  *
- * Newest activity first. A lane never moves while the pointer or the focus is in the lanes; and to
- * keep the picture calm it is sorted anew only when something happened out of sight, or every
- * half minute.
+ * A lane never moves while the pointer or the focus is in the lanes, but by the reader's own hand;
+ * and to keep the picture calm they are sorted anew only when something happened out of sight, or
+ * every half minute. Pinned lanes stand on top, in the order in which they were pinned. A pod may be
+ * folded out: each of its containers gets a row below it. Quiet pods may be folded away: one row
+ * says how many there are, as it does of those that a filter hides.
  *
  * @typedef {import("./lane.js").Lane} Lane
+ * @typedef {import("./lane.js").Part} Part
  * @typedef {import("./store.js").Store} Store
- * @typedef {{lane: Lane|null, group: string, pods: number, y: number, h: number, tall: boolean}} Row
- *   A lane, or (lane null) the heading of a namespace. `y` from the top of all lanes, CSS px.
+ * @typedef {import("./lane-order.js").Sort} Sort
+ * @typedef {"quiet"|"near"|"filter"} Fold why pods are not shown
+ * @typedef {{
+ *   lane: Lane|null, group: string, pods: number, y: number, h: number, tall: boolean,
+ *   id?: string, part?: Part|null, fold?: Fold|null, pinned?: boolean, open?: boolean
+ * }} Row
+ *   A lane; one of its containers (`part`); or (lane null) the heading of a namespace, or how many
+ *   `pods` are not shown and why (`fold`). `y` from the top of all lanes, CSS px. `id` is the row's
+ *   own as long as it is there. `open`: its containers have rows.
+ * @typedef {{
+ *   now: number, from: number, to?: number, lane: number, heading: number, tall: number, label: number,
+ *   selected: string|null, top: number, view: number
+ * }} At `lane`, `heading`, `tall`, `label`: heights; `from`, `to`: edges of the window in time: gone
+ *   pods without marks since then have no lane; `top`, `view`: what is in sight
  */
+import { changed, isQuiet, laneKey, sorted } from "./lane-order.js";
 
-import { lowerBound } from "./lane.js";
+export { activityBefore } from "./lane-order.js";
 
 /** Sorted anew at least this often (ns). */
 const CALM = 30e9;
-
-/** When anything happened in a lane last before `t`; before all others if nothing did. @param {Lane} lane @param {number} t */
-export function activityBefore(lane, t) {
-  const last = (/** @type {any[]} */ items, key = "t") => items[lowerBound(items, t, key) - 1]?.[key] ?? -1;
-  return Math.max(
-    last(lane.stops), last(lane.ticks), last(lane.asks), last(lane.finds), last(lane.cached), last(lane.relists, "from"), last(lane.syncs, "from"),
-    lane.seenT < t ? lane.seenT : -1,
-  );
-}
+/** Pods that are pinned, or folded out one by one, at most: links hold their names. */
+export const MOST_KEPT = 24;
 
 /** Whether a pod's name, namespace or UID has each word of the filter. @param {Lane} lane @param {string} filter */
 export function matches(lane, filter) {
@@ -33,12 +42,9 @@ export function matches(lane, filter) {
   return filter.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }
 
-/** Whether anything happened in a lane between two times. @param {Lane} lane @param {[number, number]} between */
-function changed(lane, [from, to]) {
-  return [lane.stops, lane.asks, lane.finds, lane.ticks].some((items) => {
-    const first = items[lowerBound(items, from)];
-    return first !== undefined && first.t <= to;
-  });
+/** In if it was not, else out; the oldest give way. @param {string[]} list @param {string} key @returns {string[]} */
+export function toggled(list, key) {
+  return list.includes(key) ? list.filter((each) => each !== key) : [...list, key].slice(-MOST_KEPT);
 }
 
 export class Lineup {
@@ -55,6 +61,16 @@ export class Lineup {
     this.near = null;
     /** @type {"none"|"namespace"} */
     this.group = "none";
+    /** @type {Sort} */
+    this.sort = "activity";
+    /** Pods that stay on top, by the key of a link. @type {string[]} */
+    this.pins = [];
+    /** Pods that are folded out, by the key of a link. @type {string[]} */
+    this.unfolded = [];
+    /** All pods are folded out. */
+    this.allUnfolded = false;
+    /** Quiet pods are folded away. */
+    this.quietFolded = false;
     /** The pointer or the focus is inside: nothing may move. */
     this.held = false;
     /** @type {string[]} */
@@ -64,55 +80,93 @@ export class Lineup {
     /** @type {Row[]} */
     this.rows = [];
     this.height = 0;
-    /** Pods that the filter hides. */
+    /** Pods that the filter hides, or that are not near the selected mark. */
     this.hidden = 0;
+    /** Pods that are folded away as they are quiet. */
+    this.quiet = 0;
     this.total = 0;
   }
 
-  /** Sort at the next chance: the filter or the grouping changed. */
+  /** Sort at once: by the reader's hand the filter, the grouping or the order changed. */
   resort() {
     this.wanted = true;
   }
 
-  /**
-   * @param {Store} store
-   * @param {{now: number, from: number, lane: number, heading: number, tall: number, label: number,
-   *   selected: string|null, top: number, view: number}} at `lane`, `heading`, `tall`, `label`: heights;
-   *   `from`: left edge in time: gone pods without marks since then have no lane; `top`, `view`:
-   *   what is in sight
-   */
+  /** Sort as soon as nothing may stand in the way: what is known is another than before. */
+  renew() {
+    this.sortedAt = -Infinity;
+    this.steadyKey = "";
+  }
+
+  /** @param {Lane} lane */
+  isPinned(lane) {
+    return this.pins.length > 0 && this.pins.includes(laneKey(lane));
+  }
+
+  /** @param {Lane} lane */
+  isOpen(lane) {
+    return (this.allUnfolded || (this.unfolded.length > 0 && this.unfolded.includes(laneKey(lane)))) && lane.parts.size > 0;
+  }
+
+  /** Lanes as the chosen order has them, pinned ones first: for the table. @param {Iterable<Lane>} lanes */
+  inOrder(lanes) {
+    const all = sorted(lanes, this.sort, null);
+    const place = (/** @type {Lane} */ lane) => (this.isPinned(lane) ? this.pins.indexOf(laneKey(lane)) : Infinity);
+    return all.map((lane) => ({ lane, at: place(lane) })).sort((a, b) => (a.at === b.at ? 0 : a.at - b.at)).map(({ lane }) => lane);
+  }
+
+  /** Whether a pod is one of those the filter lets through, and near the mark. @param {Lane} lane @param {string|null} selected */
+  passes(lane, selected) {
+    return matches(lane, this.filter) && (!this.near || lane.uid === selected || changed(lane, this.near));
+  }
+
+  /** @param {Store} store @param {At} at */
   arrange(store, at) {
+    /** @type {Map<string, Lane>} */
     const present = new Map();
     this.total = 0;
     this.hidden = 0;
+    this.quiet = 0;
+    const fixed = this.held && !this.wanted;
+    const shown = new Set(this.quietFolded && fixed ? this.order : []);
+    const to = at.to ?? at.now;
+    // In steps, so that the lanes that become quiet go together and not one by one.
+    const step = Math.min(CALM, Math.max(1, (to - at.from) / 4));
+    const since = Math.floor(at.from / step) * step;
+    const known = store.truncated ? store.firstT : -Infinity;
     for (const lane of store.lanes.values()) {
       if (lane.goneT !== null && Math.max(lane.goneT, lane.lastT) < at.from && lane.uid !== at.selected) continue;
       this.total += 1;
-      if (matches(lane, this.filter) && (!this.near || lane.uid === at.selected || changed(lane, this.near))) present.set(lane.uid, lane);
-      else this.hidden += 1;
+      if (!this.passes(lane, at.selected)) this.hidden += 1;
+      else if (this.quietFolded && !shown.has(lane.uid) && lane.uid !== at.selected && !this.isPinned(lane) && isQuiet(lane, since, to, known)) this.quiet += 1;
+      else present.set(lane.uid, lane);
     }
-    if (this.steady && !this.held) this.#sortSteadily(present, at.now, this.steady);
+    if (this.steady && !fixed) this.#sortSteadily(present, at.now, this.steady);
     else if (!this.steady && this.#due(present, at)) this.#sort(present, at.now);
     else this.#keep(present);
     this.#place(present, at);
   }
 
-  /** @param {Map<string, Lane>} present @param {{now: number, top: number, view: number}} at */
+  /** @param {Map<string, Lane>} present @param {At} at */
   #due(present, at) {
     if (this.wanted) return true;
     if (this.held) return false;
     if (at.now - this.sortedAt > CALM) return true;
+    if (this.sort !== "activity") {
+      // A pod that comes has its place.
+      const known = new Set(this.order);
+      return [...present.keys()].some((uid) => !known.has(uid));
+    }
     if (this.height <= at.view) return false;
-    const newest = [...present.values()].reduce((a, b) => (b.lastT > a.lastT ? b : a), { lastT: -1, uid: "" });
-    const row = this.rows.find((each) => each.lane?.uid === newest.uid);
+    let newest = null;
+    for (const lane of present.values()) if (!newest || lane.lastT > newest.lastT) newest = lane;
+    const row = this.rows.find((each) => each.lane === newest && !each.part);
     return row === undefined || row.y + row.h <= at.top || row.y >= at.top + at.view;
   }
 
   /** @param {Map<string, Lane>} present @param {number} now */
   #sort(present, now) {
-    this.order = [...present.values()]
-      .sort((a, b) => b.lastT - a.lastT || (a.label < b.label ? -1 : 1))
-      .map((lane) => lane.uid);
+    this.order = sorted(present.values(), this.sort, null).map((lane) => lane.uid);
     this.sortedAt = now;
     this.wanted = false;
   }
@@ -120,15 +174,11 @@ export class Lineup {
   /** @param {Map<string, Lane>} present @param {number} now @param {number} steady */
   #sortSteadily(present, now, steady) {
     const since = Math.floor(now / steady) * steady;
-    const key = `${since}|${[...present.keys()].join()}`;
+    const key = `${this.sort}|${since}|${[...present.keys()].join()}`;
     if (key === this.steadyKey && !this.wanted) return;
     this.steadyKey = key;
     this.wanted = false;
-    const active = new Map([...present.values()].map((lane) => [lane.uid, activityBefore(lane, since)]));
-    const last = (/** @type {Lane} */ lane) => /** @type {number} */ (active.get(lane.uid));
-    this.order = [...present.values()]
-      .sort((a, b) => last(b) - last(a) || a.seenT - b.seenT || (a.label < b.label ? -1 : 1))
-      .map((lane) => lane.uid);
+    this.order = sorted(present.values(), this.sort, since).map((lane) => lane.uid);
   }
 
   /** Same order; gone ones out, new ones on top (or, while nothing may move, at the end). @param {Map<string, Lane>} present */
@@ -140,37 +190,60 @@ export class Lineup {
     this.order = this.held ? [...kept, ...fresh.reverse()] : [...fresh, ...kept];
   }
 
-  /**
-   * @param {Map<string, Lane>} present
-   * @param {{lane: number, heading: number, tall: number, label: number, selected: string|null}} at
-   */
+  /** @param {Map<string, Lane>} present @param {At} at */
   #place(present, at) {
     /** @type {Row[]} */
     const rows = [];
     let y = 0;
-    const add = (/** @type {Lane} */ lane) => {
-      const tall = lane.uid === at.selected;
-      const h = (tall ? at.tall : at.lane) + at.label;
-      rows.push({ lane, group: lane.namespace, pods: 1, y, h, tall });
+    const push = (/** @type {string} */ id, /** @type {number} */ h, /** @type {Partial<Row>} */ row) => {
+      rows.push({ lane: null, group: "", pods: 1, tall: false, part: null, fold: null, ...row, id, y, h });
       y += h;
     };
-    const lanes = /** @type {Lane[]} */ (this.order.map((uid) => present.get(uid)));
+    // A container has two tiers, not three.
+    const low = Math.round(at.lane * 0.8);
+    const add = (/** @type {Lane} */ lane, pinned = false) => {
+      const tall = lane.uid === at.selected;
+      const open = this.isOpen(lane);
+      push(lane.uid, (tall ? at.tall : at.lane) + at.label, { lane, group: lane.namespace, tall, pinned, open });
+      if (open) for (const part of lane.parts.values()) push(`${lane.uid}/${part.name}`, low + at.label, { lane, group: lane.namespace, part });
+    };
+    const heading = (/** @type {string} */ id, /** @type {string} */ group, /** @type {Lane[]} */ members) => push(id, at.heading, { group, pods: members.length });
+    const [pinned, lanes] = this.#parted(present);
+    if (pinned.length && this.group === "namespace") heading("pinned", "Pinned", pinned);
+    for (const lane of pinned) add(lane, true);
     if (this.group === "namespace") {
-      /** @type {Map<string, Lane[]>} */
-      const groups = new Map();
-      for (const lane of lanes) {
-        const members = groups.get(lane.namespace);
-        if (members) members.push(lane);
-        else groups.set(lane.namespace, [lane]);
+      for (const [name, members] of this.#groups(lanes)) {
+        heading(`group ${name}`, name, members);
+        for (const lane of members) add(lane);
       }
-      for (const [name, members] of groups) {
-        rows.push({ lane: null, group: name, pods: members.length, y, h: at.heading, tall: false });
-        y += at.heading;
-        members.forEach(add);
-      }
-    } else lanes.forEach(add);
+    } else for (const lane of lanes) add(lane);
+    if (this.quiet) push("quiet", at.heading, { pods: this.quiet, fold: "quiet" });
+    // Where no pod is left the page says so itself.
+    if (this.hidden && (present.size || this.quiet)) push("hidden", at.heading, { pods: this.hidden, fold: this.near ? "near" : "filter" });
     this.rows = rows;
     this.height = y;
+  }
+
+  /** Pinned ones, and the others, each in order. @param {Map<string, Lane>} present @returns {[Lane[], Lane[]]} */
+  #parted(present) {
+    const lanes = this.order.flatMap((uid) => present.get(uid) ?? []);
+    if (!this.pins.length) return [[], lanes];
+    const place = (/** @type {Lane} */ lane) => this.pins.indexOf(laneKey(lane));
+    const pinned = lanes.filter((lane) => this.isPinned(lane)).sort((a, b) => place(a) - place(b));
+    return [pinned, lanes.filter((lane) => !this.isPinned(lane))];
+  }
+
+  /** @param {Lane[]} lanes @returns {[string, Lane[]][]} */
+  #groups(lanes) {
+    /** @type {Map<string, Lane[]>} */
+    const groups = new Map();
+    for (const lane of lanes) {
+      const members = groups.get(lane.namespace);
+      if (members) members.push(lane);
+      else groups.set(lane.namespace, [lane]);
+    }
+    const all = [...groups];
+    return this.sort === "name" ? all.sort(([a], [b]) => (a < b ? -1 : 1)) : all;
   }
 
   /** Rows between two heights. @param {number} top @param {number} bottom */

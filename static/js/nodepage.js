@@ -48,6 +48,7 @@ import { Glance } from "./glance.js";
 import { Header } from "./header.js";
 import { title } from "./hover.js";
 import { Labels } from "./labels.js";
+import { LaneMenu } from "./lane-menu.js";
 import { Legend } from "./legend.js";
 import { Lineup } from "./lineup.js";
 import { Minimap } from "./minimap.js";
@@ -84,6 +85,9 @@ export class NodePage {
     this.lineup = new Lineup(options.steady);
     this.lineup.filter = shown.filter;
     this.lineup.group = shown.group;
+    Object.assign(this.lineup, { sort: shown.sort, pins: shown.pins, unfolded: shown.unfolded, allUnfolded: shown.allUnfolded, quietFolded: shown.quietFolded });
+    /** Whether the link narrows to what is near its mark; until the mark is there. */
+    this.wantsNear = shown.near && shown.selected !== null;
     this.off = new Set(shown.off);
     this.utc = shown.zone !== "local" && setting("zone") !== "local";
     /** Whether times are counted from the selected mark, while there is one. */
@@ -115,7 +119,10 @@ export class NodePage {
       utc: () => this.times, frozenT: () => this.frozenT(),
     });
     this.timeline.density = /** @type {any} */ (shown.rows);
-    this.labels = new Labels(byId("labels"), byId("lanes"));
+    this.labels = new Labels(byId("labels"), byId("lanes"), {
+      sort: () => this.lineup.sort, fold: (lane) => this.laneMenu.fold(lane), pin: (lane) => this.laneMenu.pin(lane),
+      unhide: (fold) => this.laneMenu.unhide(fold), filter: () => this.lineup.filter,
+    });
     this.timeline.onRows = (rows) => this.labels.setRows(rows, this.lineup.height);
     this.gestures = new Gestures(this.timeline, [byId("plot"), byId("lanes")]);
     this.minimap = new Minimap(byId("minimap"), {
@@ -134,7 +141,8 @@ export class NodePage {
       this.table.update();
       this.writeAddress();
     });
-    this.table = new Table({ store: this.store, off: this.off, select: (seq) => this.select(seq), utc: () => this.times, filter: () => this.lineup.filter });
+    this.table = new Table({ store: this.store, off: this.off, select: (seq) => this.select(seq), utc: () => this.times, filter: () => this.lineup.filter, lineup: this.lineup });
+    this.laneMenu = new LaneMenu(this);
     this.drawer = new Drawer(/** @type {any} */ ({
       store: this.store, clock: this.clock, utc: () => this.times, select: (/** @type {number|null} */ seq) => this.select(seq),
       step: (/** @type {-1|1} */ direction) => this.stepFinding(direction), zoom: () => this.timeline.zoomToChain(),
@@ -176,9 +184,13 @@ export class NodePage {
       // Another moment of the same run: nothing jumps, and what is selected may not have happened yet.
       this.timeline.setSelected(this.selected);
     } else if (message.type === "snapshot") {
-      this.lineup.resort();
+      this.lineup.renew();
       if (this.selected !== null) this.select(this.selected);
       else this.timeline.invalidate();
+      if (this.wantsNear && this.timeline.chain) {
+        this.wantsNear = false;
+        this.onlyNear();
+      }
     }
   }
 
@@ -316,12 +328,16 @@ export class NodePage {
 
   /** Only the pods that changed close to the selected mark, or all again. */
   onlyNear() {
+    // The mark under the keyboard's cursor is selected by that.
+    if (!this.timeline.chain && !this.lineup.near && this.timeline.cursor !== null) this.select(this.timeline.cursor);
     const { chain } = this.timeline;
     const t = chain?.find?.t ?? chain?.rec.t;
     this.lineup.near = this.lineup.near || t === undefined ? null : [t - NEAR, t + NEAR];
     this.lineup.resort();
     this.timeline.invalidate();
     if (chain) this.drawer.show(chain, this.clock.now());
+    this.table.update();
+    this.writeAddress();
   }
 
   closePanel() {
@@ -333,7 +349,8 @@ export class NodePage {
     clearTimeout(this.addressTimer);
     this.addressTimer = setTimeout(() => {
       const query = writeAddress({
-        view: this.shownView, filter: this.lineup.filter, group: this.lineup.group, rows: this.timeline.density, span: this.view.span,
+        view: this.shownView, filter: this.lineup.filter, group: this.lineup.group, sort: this.lineup.sort, pins: this.lineup.pins,
+        unfolded: this.lineup.unfolded, allUnfolded: this.lineup.allUnfolded, quietFolded: this.lineup.quietFolded, near: this.lineup.near !== null || this.wantsNear, rows: this.timeline.density, span: this.view.span,
         end: this.view.end, selected: this.selected, off: [...this.off], zone: this.since ? "since" : this.utc ? "utc" : "local",
       });
       const { address } = this.options;

@@ -90,15 +90,19 @@ function lifecycle(rec) {
 }
 
 /**
- * The newest records for the table, newest first.
+ * The newest records for the table, newest first, or pod by pod and newest first of each.
  * @param {import("./store.js").Store} store
- * @param {{filter: string, off: Set<string>, all: boolean, until: number}} want `until`: no newer ones (seq)
+ * @param {{
+ *   filter: string, off: Set<string>, all: boolean, until: number, near?: [number, number]|null,
+ *   order?: ((lanes: Iterable<import("./lane.js").Lane>) => import("./lane.js").Lane[])|null
+ * }} want `until`: no newer ones (seq); `near`: only of this time (ns); `order`: of the pods
  */
 export function pick(store, want) {
   const rows = [];
   for (let i = store.records.length - 1; i >= 0 && rows.length < LIMIT; i -= 1) {
     const rec = store.records[i];
-    if (rec.seq > want.until) continue;
+    if (rec.seq > want.until || (want.near && rec.t > want.near[1])) continue;
+    if (want.near && rec.t < want.near[0]) break;
     if (!want.all && !isNews(rec)) continue;
     const kind = kindOf(rec);
     if (kind && want.off.has(kind)) continue;
@@ -106,5 +110,9 @@ export function pick(store, want) {
     if (want.filter && !(lane && matches(lane, want.filter))) continue;
     rows.push({ rec, lane });
   }
-  return rows;
+  if (!want.order) return rows;
+  const lanes = new Set(rows.flatMap(({ lane }) => lane ?? []));
+  const place = new Map(want.order(lanes).map((lane, i) => [lane, i]));
+  const at = (/** @type {{lane: import("./lane.js").Lane|null}} */ { lane }) => (lane ? place.get(lane) ?? Infinity : Infinity);
+  return rows.sort((a, b) => (at(a) === at(b) ? 0 : at(a) - at(b)));
 }

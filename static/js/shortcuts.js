@@ -3,6 +3,7 @@
 import { byId, setText } from "./dom.js";
 import { title } from "./hover.js";
 import { Keys } from "./keys.js";
+import { laneKeys } from "./lane-menu.js";
 import { timeOfDay } from "./words.js";
 
 /** @param {import("./nodepage.js").NodePage} page @param {import("./keys.js").Key[]} [more] keys of the page around; they come before */
@@ -48,7 +49,7 @@ export function wireKeys(page, more = []) {
     { keys: ["["], show: "[", what: "the stop before", run: () => page.stepFinding(-1) },
     { keys: ["]"], show: "]", what: "the stop after", run: () => page.stepFinding(1) },
     { keys: ["n"], show: "n", what: "only pods that changed within 2 s of the selected mark", run: () => page.onlyNear() },
-    { keys: ["g"], show: "g", what: "group by namespace", run: () => { const group = byId("group"); group.value = group.value === "none" ? "namespace" : "none"; group.dispatchEvent(new Event("change")); } },
+    ...laneKeys(() => page.laneMenu),
     { keys: ["z"], show: "z", what: "times in UTC, in this browser’s zone, or since the selected mark", run: () => page.nextZone() },
     { keys: ["?"], show: "?", what: "this sheet", run: () => byId("keys").showModal() },
     { keys: ["Escape"], show: "Esc", what: "close, clear the selection", run: () => escape(page), plain: true },

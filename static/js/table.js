@@ -10,7 +10,7 @@ import { cells, isNews, LIMIT, pick } from "./rows.js";
 import { count, splitName, timeOfDay } from "./words.js";
 
 export class Table {
-  /** @param {{store: Store, off: Set<string>, select: (seq: number|null) => void, utc: () => import("./words.js").Times, filter: () => string}} host */
+  /** @param {{store: Store, off: Set<string>, select: (seq: number|null) => void, utc: () => import("./words.js").Times, filter: () => string, lineup?: import("./lineup.js").Lineup}} host `lineup`: what the pods are sorted by, and narrowed to */
   constructor(host) {
     this.host = host;
     this.section = byId("table");
@@ -83,8 +83,12 @@ export class Table {
     const waiting = this.until === Infinity ? 0 : this.#waiting();
     this.button.hidden = waiting === 0;
     setText(this.button, `${count(waiting, "new record")}, show`);
-    const rows = pick(store, { filter, off, all: this.all, until: this.until });
-    const key = `${rows[0]?.rec.seq}|${rows.length}|${rows[rows.length - 1]?.rec.seq}|${filter}|${[...off]}|${this.all}|${this.host.utc()}`;
+    const { lineup } = this.host;
+    const byPod = lineup !== undefined && lineup.sort !== "activity";
+    const near = lineup?.near ?? null;
+    const rows = pick(store, { filter, off, all: this.all, until: this.until, near, order: byPod ? (lanes) => lineup.inOrder(lanes) : null });
+    this.#head(byPod);
+    const key = `${rows[0]?.rec.seq}|${rows.length}|${rows[rows.length - 1]?.rec.seq}|${filter}|${[...off]}|${this.all}|${this.host.utc()}|${lineup?.sort}|${byPod ? lineup?.pins : ""}|${near}`;
     if (key === this.key) return;
     const sameLook = key.split("|").slice(3).join() === this.key.split("|").slice(3).join();
     this.key = key;
@@ -99,6 +103,14 @@ export class Table {
     } else if (!focused) [...this.body.children].forEach((row, i) => { /** @type {HTMLElement} */ (row).tabIndex = i === 0 ? 0 : -1; });
     const older = rows.length === LIMIT ? `The newest ${LIMIT}; narrow the filter to see older ones.` : rows.length ? "" : filter ? "No record matches." : "Nothing has changed yet.";
     setText(byId("table-end"), older);
+  }
+
+  /** What the rows are sorted by, in the head. @param {boolean} byPod */
+  #head(byPod) {
+    const [time, pod] = this.section.querySelectorAll("th");
+    time.setAttribute("aria-sort", byPod ? "none" : "descending");
+    if (byPod) pod.setAttribute("aria-sort", "other");
+    else pod.removeAttribute("aria-sort");
   }
 
   #waiting() {

@@ -154,7 +154,7 @@ export class Timeline {
     if (store.revision !== this.revision && this.selected !== null) this.chain = chainOf(store, this.selected);
     this.#recall(from);
     this.#showRows(from);
-    this.#arrange(now, from);
+    this.#arrange(now, from, to);
     if (!this.pointedSeen) {
       this.#intoSight(store.record(this.pointed ?? 0)?.uid ?? undefined);
       this.pointedSeen = true;
@@ -204,7 +204,7 @@ export class Timeline {
     if (!bins || !store.truncated || from >= store.firstT) return null;
     bins.meet(store.session);
     const end = Math.min(to, store.firstT);
-    const uids = rows.flatMap((row) => (row.lane ? [row.lane.uid] : []));
+    const uids = rows.flatMap((row) => (row.lane && !row.part ? [row.lane.uid] : []));
     const shown = bins.show(from, end, scale, uids);
     // As long as not all of it is here, nobody knows how many there are.
     if (shown.from <= Math.max(from, bins.since)) this.#close(from, end, scale);
@@ -236,14 +236,14 @@ export class Timeline {
     }
   }
 
-  /** @param {number} now @param {number} from */
-  #arrange(now, from) {
+  /** @param {number} now @param {number} from @param {number} to */
+  #arrange(now, from, to) {
     const { lineup, store } = this.host;
     lineup.arrange(store, {
-      now, from, lane: this.laneHeight, heading: 22 * this.em, tall: TALL * this.em, label: this.narrow ? 18 * this.em : 0,
+      now, from, to: Math.min(to, now), lane: this.laneHeight, heading: 22 * this.em, tall: TALL * this.em, label: this.narrow ? 18 * this.em : 0,
       selected: this.chain?.lane?.uid ?? null, top: this.scroller.scrollTop, view: this.height - this.top,
     });
-    const key = lineup.rows.map((row) => `${row.lane?.uid ?? row.group}:${row.h}`).join();
+    const key = lineup.rows.map((row) => `${row.id}:${row.h}:${row.pods}:${row.open}`).join();
     if (key !== this.rowsKey) {
       this.rowsKey = key;
       this.onRows(lineup.rows);
@@ -320,7 +320,7 @@ export class Timeline {
       const side = marks.filter((item) => item.uid === here.uid && item.seq !== here.seq && (order(item) - order(here)) * sign > 0);
       next = side.sort((a, b) => (order(a) - order(b)) * sign)[0];
     } else {
-      const rows = this.host.lineup.rows.filter((row) => row.lane);
+      const rows = this.host.lineup.rows.filter((row) => row.lane && !row.part);
       const index = rows.findIndex((row) => row.lane?.uid === here.uid);
       const others = direction === "up" ? rows.slice(0, Math.max(0, index)).reverse() : rows.slice(index + 1);
       for (const row of others) {

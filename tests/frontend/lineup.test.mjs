@@ -4,7 +4,8 @@ import { Lineup, matches } from "../../static/js/lineup.js";
 import { MS, Play, S, row, stored } from "./kit.mjs";
 
 const AT = { now: 1 * S, from: 0, lane: 26, heading: 22, tall: 136, label: 0, selected: null, top: 0, view: 1000 };
-const order = (/** @type {Lineup} */ lineup) => lineup.rows.map((each) => each.lane?.uid ?? `[${each.group}]`);
+const order = (/** @type {Lineup} */ lineup) => lineup.rows
+  .map((each) => (each.part ? `${each.lane?.uid}.${each.part.name}` : each.lane?.uid ?? `[${each.fold ? `${each.pods} ${each.fold}` : each.group}]`));
 
 function node() {
   const play = new Play();
@@ -81,7 +82,7 @@ test("the filter takes every word from name, namespace and UID", () => {
   const lineup = new Lineup();
   lineup.filter = "redis";
   lineup.arrange(store, AT);
-  assert.deepEqual([order(lineup), lineup.hidden, lineup.total], [["b"], 2, 3]);
+  assert.deepEqual([order(lineup), lineup.hidden, lineup.total], [["b", "[2 filter]"], 2, 3]);
 });
 
 test("only pods that changed near a mark, and the selected one", () => {
@@ -91,7 +92,7 @@ test("only pods that changed near a mark, and the selected one", () => {
   const lineup = new Lineup();
   lineup.near = [0, 2 * S];
   lineup.arrange(stored(play), { ...AT, selected: "c" });
-  assert.deepEqual(order(lineup).sort(), ["a", "c"]);
+  assert.deepEqual(order(lineup).sort(), ["[1 near]", "a", "c"]);
   assert.equal(lineup.hidden, 1);
 });
 
