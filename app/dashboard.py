@@ -30,7 +30,7 @@ from app.session import Calls, Subject
 from app.settings import Settings
 from app.stage.classroom import Classroom
 from app.stage.stage import Stage
-from app.web import bins, compare, exports, faultpage, lessons, now, recordings, runs
+from app.web import bins, compare, exports, faultpage, lessons, now, recordings, runs, whatif
 from app.web.access import Access, access, is_loopback, new_token
 from app.web.app import create_app
 from app.web.classroom import new_secret
@@ -43,6 +43,7 @@ from app.web.part import Part
 from app.web.recordings import LibraryLike
 from app.web.repeat import command_line
 from app.web.server import listen, serve
+from app.whatif.desk import WhatIfs
 
 POD_STORY = 2000
 """Records shown in a pod's story."""
@@ -94,6 +95,8 @@ class Dashboard:
         # One at a time: each reads some minutes of a recording.
         self._clipping = asyncio.Lock()
         self._library = library
+        # Of a library that this serves, recordings are run again here.
+        self._whatifs = WhatIfs(library.paths) if isinstance(library, Library) else None
         self._home = home
         self._stage = stage
         self._plays = plays
@@ -131,6 +134,11 @@ class Dashboard:
     async def run_hub(self) -> None:
         """Feed the viewers until cancelled."""
         await self._hub.run()
+
+    async def run_whatif(self) -> None:
+        """Run recordings again as links ask for it, until cancelled; needs a library."""
+        assert self._whatifs is not None
+        await self._whatifs.run()
 
     async def run_server(self, stop: asyncio.Event) -> None:
         """Serve until ``stop`` is set, then say goodbye to the viewers."""
@@ -196,6 +204,8 @@ class Dashboard:
         if self._library is not None:
             parts.append(recordings.api(self._library))
             parts.append(recordings.pages(self._library, pages, home=self._home))
+            if self._whatifs is not None:
+                parts += [whatif.api(self._whatifs), whatif.pages(self._whatifs, pages)]
             if self._home:
                 parts.append(recordings.drop(self._library))
         if self._desk is not None:

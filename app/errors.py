@@ -10,7 +10,8 @@
     │   └── StageBusy         too many runs are asked for at the same time
     ├── LessonError           a lesson file that says what cannot be
     ├── RecordingError        no such recording, or nothing in it that can be read
-    │   └── RecordingUnknown  a link to one that is not in reach
+    │   ├── RecordingUnknown  a link to one that is not in reach
+    │   └── RecordingBusy     too much is asked of recordings at the same time
     ├── ListenError           the dashboard's address or port cannot be listened on
     ├── OutputError           standard output cannot be written
     └── InstallationError     files of plegscope itself are missing
@@ -64,6 +65,10 @@ class RecordingError(PlegscopeError):
 
 class RecordingUnknown(RecordingError):
     """A link to a recording that is not in reach of this server."""
+
+
+class RecordingBusy(RecordingError):
+    """Something that cannot be made of a recording now, as too many wait for such."""
 
 
 class ListenError(PlegscopeError):

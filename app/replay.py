@@ -128,6 +128,7 @@ async def replay(settings: Settings, supervisor: Supervisor) -> None:
         await library.first_piece()
         dashboard = Dashboard(settings, session, session.journal, WHOLE, library=library, home=True)
         supervisor.add("recordings", library.run)
+        supervisor.add("what-if", dashboard.run_whatif)
         supervisor.add("hub", dashboard.run_hub)
         supervisor.add("web server", lambda: dashboard.run_server(supervisor.stop))
         what = f"the recordings in {folder}" if show is None else show.name

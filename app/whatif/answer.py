@@ -15,6 +15,8 @@ from app.whatif.spread import Spread
 Verdict = Literal["sooner", "not later", "alike", "not sooner", "later", "open"]
 VERDICTS: tuple[Verdict, ...] = ("sooner", "not later", "alike", "not sooner", "later", "open")
 Missed = Literal["no", "maybe", "yes"]
+Step = Literal["reading", "playing", "comparing"]
+"""What is being done to get an answer."""
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):

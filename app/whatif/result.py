@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
@@ -13,7 +12,7 @@ from app.recording import rerun
 from app.stage.compare import EQUAL_NS
 from app.stage.comparewords import sentence
 from app.stage.truth import What
-from app.whatif.answer import VERDICTS, Found, Missed, Row, Same, Verdict, WhatIf
+from app.whatif.answer import VERDICTS, Found, Missed, Row, Same, Step, Verdict, WhatIf
 from app.whatif.bounds import Bounds, Span
 from app.whatif.evidence import Evidence
 from app.whatif.figures import RECORDED, compared, spread, wrong_caches
@@ -26,7 +25,6 @@ from app.whatif.words import knowledge, limits
 
 MOST_ROWS = 20_000
 
-Step = Literal["reading", "playing", "comparing"]
 Progress = Callable[[Step, float], None]
 """Called now and then with what is done, and how far it is (0 to 1)."""
 EVERY = 5_000

@@ -93,14 +93,21 @@ def limits(evidence: Evidence, run: Played, options: Options, follows: int) -> I
         )
     if profile.hints == "write" and any(_bare(one) for one in evidence.items.values()):
         yield "What events carried was not recorded: it is rebuilt from the looks around them."
-    if options.silent:
+    heard = run.lost + run.delivered
+    worse = options.loss or options.delay_ns
+    if worse and not heard and profile.hints == "none":
+        yield (
+            f"{profile.name} does not listen to the event stream, so what becomes of it changes "
+            "nothing."
+        )
+    elif options.silent:
         yield (
             f"The stream was open and silent from the beginning: {count(run.lost, 'event')} did "
             "not come."
         )
     elif options.loss:
         yield (
-            f"{run.lost:,} of {count(run.lost + run.delivered, 'event')} lost by the dice of "
+            f"{run.lost:,} of {count(heard, 'event')} lost by the dice of "
             f"seed {options.seed}; others would have lost others."
         )
     missing = sum(to - begin for begin, to in evidence.holes)
