@@ -302,6 +302,12 @@ class Film:
         deep = self._deep
         return len(self._spool) if deep is None else len(deep)
 
+    @property
+    def end_t(self) -> int:
+        """Time (ns) of the last record, as far as it has been read."""
+        deep = self._deep
+        return self._kept_t if deep is None else deep.plan.end_t
+
     def span(self, number: int) -> tuple[int, int]:
         """Number and time (ns) of a piece's first record."""
         deep = self._deep

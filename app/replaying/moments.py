@@ -60,6 +60,8 @@ def _moment(film: Film, t: int, recent_ns: int) -> Moment:
     records, whole = _recent(film, at, happened, t - recent_ns)
     return Moment(
         t=t,
+        began_t=film.span(0)[1],
+        ended_t=film.end_t,
         state=_state(film, piece, happened, t),
         pods=rows,
         records=tuple(records),

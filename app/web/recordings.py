@@ -18,7 +18,8 @@ from starlette.responses import RedirectResponse, Response
 
 from app.engine.profiles import PROFILES
 from app.errors import RecordingError, RecordingUnknown
-from app.hub.filmwire import FilmTold, Found, Markers, Piece, RecordingList, Sought, Taken
+from app.hub.filmwire import FilmTold, Found, Markers, Moment, Piece, RecordingList, Sought, Taken
+from app.web import replaynow
 from app.web.big import Readers
 from app.web.body import Refused
 from app.web.faults import Allowance, fields
@@ -85,6 +86,10 @@ class LibraryLike(Protocol):
 
     async def receive(self, name: str, body: AsyncIterator[bytes]) -> str:
         """Take a file that was dropped on the page; the name that opens it."""
+        ...
+
+    async def moment(self, files: Sequence[str], node: int, t: int, recent_ns: int) -> Moment:
+        """How a node was at ``t`` (ns), with the records of the ``recent_ns`` before."""
         ...
 
     async def markers(self, files: Sequence[str]) -> Markers:
@@ -328,6 +333,16 @@ def pages(library: LibraryLike, rendered: Renders, *, home: bool) -> Part:
             counted=home,
             query_of=cast("Callable[..., str]", query_of),
         )
+
+    replaynow.add(
+        routes,
+        library,
+        rendered,
+        names=_names,
+        query_of=query_of,
+        refused=lambda error: rendered.refused(_status(error), str(error)),
+        home=None if not home else replaynow.PATH if library.was_given else "/recordings",
+    )
 
     @routes.get("/recordings/export")
     async def export(

@@ -1,0 +1,149 @@
+"""The first minute on a node, at a moment of its recording: how it was, what had just ended, what
+was slow, what there was. A page of its own, and a panel of the player.
+
+Where plegscope was started to play, ``/now`` leads here: to the end of what is played.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Protocol
+
+from fastapi import APIRouter, Header, Query
+from fastapi.responses import HTMLResponse
+from starlette.responses import RedirectResponse, Response
+
+from app.errors import RecordingError
+from app.hub.filmwire import FilmTold, Moment
+from app.web import nowfacts
+from app.web.moment import parse_moment
+
+PATH = "/replay/now"
+
+NO_TIME = "`t`: {!r} is no time; write it like 12.5s or 1m30s, from the recording's beginning."
+BETWEEN_NS = 1_000_000_000
+"""A recording that ended, or begins, so shortly before or after is there."""
+
+
+class Moments(Protocol):
+    """Knows how a node was. A refusal is a ``RecordingError`` with a sentence for people."""
+
+    async def told(self, files: Sequence[str], node: int, since: int) -> FilmTold:
+        """What is played."""
+        ...
+
+    async def moment(self, files: Sequence[str], node: int, t: int, recent_ns: int) -> Moment:
+        """How it was at ``t`` (ns)."""
+        ...
+
+
+class Renders(Protocol):
+    """Renders the pages."""
+
+    def page(
+        self, name: str, *, partial: bool, status: int = 200, **context: object
+    ) -> HTMLResponse:
+        """The template ``name``, whole or its inside only."""
+        ...
+
+
+class Names(Protocol):
+    """What the pages of recordings make of names in a link."""
+
+    def __call__(self, files: Sequence[str]) -> Sequence[str]:
+        """The names; raises RecordingUnknown for what can be none."""
+        ...
+
+
+def add(
+    routes: APIRouter,
+    library: Moments,
+    rendered: Renders,
+    *,
+    names: Names,
+    query_of: Callable[[Sequence[str], int], str],
+    refused: Callable[[RecordingError], HTMLResponse],
+    home: str | None,
+) -> None:
+    """Add the page to ``routes``; ``home``: where ``/now`` leads, None where there is another."""
+
+    @routes.get(PATH)
+    async def now(
+        file: Annotated[list[str] | None, Query(max_length=200)] = None,
+        node: Annotated[int, Query(ge=0, lt=200)] = 0,
+        t: Annotated[str, Query(max_length=40)] = "",
+        hx_request: Annotated[str, Header()] = "",
+    ) -> HTMLResponse:
+        try:
+            files = names(file or [])
+            told = await library.told(files, node, 1 << 31)
+            moment = await library.moment(files, node, _t(t, told.end_t), nowfacts.RECENT_NS)
+        except RecordingError as error:
+            return refused(error)
+        context = facts(moment)
+        return rendered.page(
+            "replay-now.html",
+            partial=hx_request == "true",
+            status=200,
+            title=told.title,
+            query=query_of(files, node),
+            words=_words(moment.t),
+            **context,
+        )
+
+    if home is not None:
+
+        @routes.get("/now")
+        async def leads() -> Response:
+            return RedirectResponse(home, 303)
+
+
+def facts(moment: Moment) -> dict[str, object]:
+    """What the template wants to know of a moment."""
+    t, pods, records = moment.t, moment.pods, moment.records
+    ended = nowfacts.deaths(records, pods, t)
+    table = nowfacts.rows(pods)
+    gap = moment.unrecorded
+    return {
+        "moment": moment,
+        "state": moment.state,
+        "gone_ns": None if gap is None else gap[1] - gap[0],
+        "past_ns": _beyond(t - moment.ended_t),
+        "before_ns": _beyond(moment.began_t - t),
+        "verdict": nowfacts.verdict(moment.state, records),
+        "deaths": ended[: nowfacts.MOST_DEATHS],
+        "more_deaths": max(0, len(ended) - nowfacts.MOST_DEATHS),
+        "total": len(ended),
+        "found": nowfacts.by_finding(ended),
+        "slowest": nowfacts.slowest(records, pods, moment.state),
+        "rows": table[: nowfacts.MOST_ROWS],
+        "more_rows": max(0, len(table) - nowfacts.MOST_ROWS),
+        "pod_count": sum(pod.gone_t is None for pod in pods),
+        "recent_ns": nowfacts.RECENT_NS,
+    }
+
+
+def _beyond(ns: int) -> int:
+    return ns if ns > BETWEEN_NS else 0
+
+
+def _t(text: str, end_t: int) -> int:
+    """The time that was asked for (ns); none: the end. As in the player's links, a whole number is
+    ns."""
+    if not text:
+        return end_t
+    if text.isdecimal() and text.isascii():
+        return int(text[:19])
+    t = parse_moment(text)
+    if t is None:
+        raise RecordingError(NO_TIME.format(text))
+    return t
+
+
+def _words(t: int) -> str:
+    """A time of the player as it shows it: ``33.108 s``, ``1 min 05.250 s``."""
+    minutes, rest = divmod(t, 60 * 1_000_000_000)
+    hours, minutes = divmod(minutes, 60)
+    nbsp = "\N{NO-BREAK SPACE}"
+    seconds = f"{rest / 1e9:06.3f}" if hours or minutes else f"{rest / 1e9:.3f}"
+    front = f"{hours}{nbsp}h{nbsp}" if hours else ""
+    front += f"{minutes}{nbsp}min{nbsp}" if hours or minutes else ""
+    return f"{front}{seconds}{nbsp}s"

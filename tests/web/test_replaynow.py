@@ -1,0 +1,97 @@
+"""The first minute at a moment of a recording: a page without scripts, and a panel."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.recording.recorded import info, record_scenario
+from tests.replaying.test_joined import file, relist, seen
+from tests.web.test_pages import Page
+from tests.web.test_recordings import Bench
+
+S = 1_000_000_000
+
+
+@pytest.fixture(scope="module")
+def storm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("now") / "a.mcap"
+    record_scenario(path, "storm", seconds=45)
+    return path
+
+
+@pytest.fixture
+async def bench(storm: Path) -> AsyncIterator[Bench]:
+    bench = Bench(storm.parent, [storm])
+    async with bench.client:
+        show = await bench.library.open_given()
+        while show.films[0].advance():
+            pass
+        yield bench
+
+
+async def words(bench: Bench, query: str, **headers: str) -> str:
+    answer = await bench.client.get(f"/replay/now?{query}", headers=headers)
+    assert answer.status_code == 200
+    return Page(answer.text).words
+
+
+async def test_it_tells_of_the_moment_and_not_of_what_came_later(bench: Bench) -> None:
+    early, late = await words(bench, "t=20s"), await words(bench, "t=40s")
+    assert "At 20.000 s" in early
+    assert "No container had ended" in early
+    assert "100 containers had ended" in late
+    assert "And 88 more" in late
+    for told in (early, late):
+        assert "Healthy. The last global relist had started" in told
+        assert "ListPodSandbox" in told
+        assert "100 pods." in told
+        assert "running" in told
+
+
+async def test_without_a_time_it_is_the_end_and_now_leads_there(bench: Bench) -> None:
+    answer = await bench.client.get("/now")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/replay/now")
+    assert "At 45." in await words(bench, "")
+    assert "The recording of this node ended 4 min 15" in await words(bench, "t=5m")
+
+
+async def test_as_a_panel_it_is_the_inside_and_leads_to_the_marks(bench: Bench) -> None:
+    answer = await bench.client.get("/replay/now?t=40s", headers={"HX-Request": "true"})
+    assert "<html" not in answer.text
+    links = [one for one in Page(answer.text).all("a") if one.get("data-seek")]
+    assert len(links) == 12
+    assert all(int(str(one["data-seek"])) <= 40 * S for one in links)
+    assert str(links[0]["href"]).endswith(f"&sel={links[0]['data-select']}")
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [("t=soon", 422), ("t=-1", 422), ("node=7", 404), ("file=none.mcap", 404), ("file=../x", 404)],
+)
+async def test_what_cannot_be_is_refused(bench: Bench, query: str, status: int) -> None:
+    answer = await bench.client.get(f"/replay/now?{query}")
+    assert answer.status_code == status
+    assert "This link cannot be opened" in answer.text
+
+
+async def test_what_nobody_recorded_is_said(tmp_path: Path) -> None:
+    one = info(session="a" * 16, origin=1000 * S, host="n", simulated=False)
+    paths = [
+        file(tmp_path / "a.mcap", one, [seen(S, 1, "x"), relist(2 * S, 2)]),
+        file(tmp_path / "b.mcap", info(session="b" * 16, origin=1900 * S, host="n",
+             simulated=False), [relist(S, 1)]),
+        file(tmp_path / "c.mcap", info(session="c" * 16, origin=1900 * S, host="m",
+             simulated=False), [relist(S, 1)]),
+    ]  # fmt: skip
+    bench = Bench(tmp_path / "none", paths)
+    async with bench.client:
+        for film in (await bench.library.open_given()).films:
+            while film.advance():
+                pass
+        assert "Not recorded. Nothing is known of the node" in await words(bench, "t=60s")
+        assert "begins 14" in (await words(bench, "node=1&t=60s")).replace(
+            "\N{NO-BREAK SPACE}", " "
+        )
