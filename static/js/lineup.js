@@ -188,6 +188,8 @@ export class Lineup {
     const fresh = [...present.keys()].filter((uid) => !known.has(uid)).reverse();
     const kept = this.order.filter((uid) => present.has(uid));
     this.order = this.held ? [...kept, ...fresh.reverse()] : [...fresh, ...kept];
+    // Who came late has another place in such an order.
+    if (this.held && fresh.length && this.sort !== "activity") this.renew();
   }
 
   /** @param {Map<string, Lane>} present @param {At} at */

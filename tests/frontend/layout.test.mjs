@@ -36,6 +36,29 @@ test("a hint's chain, golden: back to front, cause down and to the right", () =>
   assert.ok(said < asked && asked < found);
 });
 
+test("a container folded out: what was said and found of it alone, and when it ran", () => {
+  const play = new Play();
+  const c = (/** @type {string} */ name, state = "running") => ({ id: `a-${name}`, name, attempt: 0, runtime_state: state });
+  play.pod(0, "a");
+  play.rec("pod_cached", 10, { uid: "a", name: "a", namespace: "x", relist: 1, containers: [c("side"), c("main")] });
+  play.hint(100, "a");
+  play.rec("pod_cached", 106, { uid: "a", name: "a", namespace: "x", relist: 2, containers: [c("side"), c("main", "exited")] });
+  play.rec("stream_event", 200, { uid: "a", type: "started", container_id: "a-late", container_name: "late", is_sandbox: false, backlog: false, event: 9 });
+  play.rec("pod_cached", 210, { uid: "a", name: "a", namespace: "x", relist: 3, containers: [c("late"), c("side"), c("main", "exited")] });
+  const store = stored(play);
+  const lane = store.lanes.get("a");
+  const draw = (/** @type {string} */ name) => {
+    const rows = [{ lane, group: "x", pods: 1, y: 26, h: 20, tall: false, part: lane.parts.get(name) }];
+    return layout({ store, rows, from: 0, to: 1000 * MS, scale: 1 / MS, off: new Set(), chain: null, now: 1000 * MS, label: 0, heads: HEADS, em: 1, quietFrom: 0, height: 400 });
+  };
+  assert.deepEqual(brief(draw("main")).filter((item) => !item.startsWith("band") && !item.startsWith("hair")), ["run@10-105", "dots@105-106", "dots@106-210", "dots@210-now", "tail@100-105", "died-req@105", "stop@100"]);
+  assert.deepEqual(brief(draw("side")).filter((item) => item.startsWith("run")), ["run@10-105", "run@106-210", "run@210-now"]);
+  assert.deepEqual(brief(draw("late")), ["run@210-now", "tick@200"]);
+  const marks = draw("main").lanes.flat();
+  assert.ok(marks.every((item) => item.uid === undefined && item.y > 26 && item.y <= 46), "the cursor goes by the pod's own lane");
+  assert.equal(hit(draw("main").lanes, 105, 26 + 0.74 * 20, 1000).seq, lane.finds[0].seq);
+});
+
 test("baseline findings are quiet", () => {
   const play = new Play();
   play.begin(1);

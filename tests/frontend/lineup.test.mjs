@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Lineup, matches } from "../../static/js/lineup.js";
+import { laneKey, sorted } from "../../static/js/lane-order.js";
+import { Lineup, matches, MOST_KEPT, toggled } from "../../static/js/lineup.js";
 import { MS, Play, S, row, stored } from "./kit.mjs";
 
 const AT = { now: 1 * S, from: 0, lane: 26, heading: 22, tall: 136, label: 0, selected: null, top: 0, view: 1000 };
@@ -155,4 +156,182 @@ test("a steady order too stays while the pointer is in the lanes, and comes back
   lineup.held = false;
   lineup.arrange(store, { ...AT, now: 21 * S });
   assert.equal(order(lineup)[0], "a");
+});
+
+/** A store of three pods: one restarts, one is noticed late, one does nothing. */
+function troubled() {
+  const { play } = node();
+  const main = (/** @type {number} */ attempt, state = "running") => ({ id: `a-${attempt}`, name: "main", attempt, runtime_state: state, exit_code: 1 });
+  play.rec("pod_cached", 100, { uid: "a", name: "cart-1", namespace: "shop", relist: 1, containers: [main(0), { id: "s", name: "side", attempt: 0, runtime_state: "running" }] });
+  play.rec("pod_cached", 200, { uid: "a", name: "cart-1", namespace: "shop", relist: 2, containers: [main(1), main(0, "exited")] });
+  play.rec("pod_cached", 300, { uid: "a", name: "cart-1", namespace: "shop", relist: 3, containers: [main(2, "exited"), main(1, "exited")] });
+  play.found(900, "b", "ContainerDied", { since_finished_ns: 640 * MS });
+  return { play, store: stored(play) };
+}
+
+test("by name as people count, by restarts, by the slowest detection", () => {
+  const { play, store } = troubled();
+  play.pod(950, "d", "cart-10", "shop");
+  store.apply({ type: "batch", first: play.seq, last: play.seq, records: play.records.slice(-1) });
+  const lineup = new Lineup();
+  const by = (/** @type {any} */ sort) => {
+    lineup.sort = sort;
+    lineup.resort();
+    lineup.arrange(store, AT);
+    return order(lineup);
+  };
+  assert.deepEqual(by("name"), ["a", "c", "d", "b"]);
+  assert.deepEqual(by("restarts"), ["a", "c", "d", "b"]);
+  assert.deepEqual(by("slowest"), ["b", "a", "c", "d"]);
+  assert.deepEqual(by("activity").slice(0, 2), ["d", "b"]);
+  assert.deepEqual([store.lanes.get("a").restarts(), store.lanes.get("a").restarts(250 * MS)], [2, 1]);
+  assert.equal(store.lanes.get("b").slowest().t, 900 * MS);
+  assert.equal(store.lanes.get("b").slowest(900 * MS), null);
+  // What came later counts for nothing at an earlier moment.
+  assert.deepEqual(sorted(store.lanes.values(), "slowest", 500 * MS).map((lane) => lane.uid), ["a", "c", "d", "b"]);
+});
+
+test("sorted by name, a new pod has its place at once, but under the pointer comes last", () => {
+  const { play, store } = node();
+  const lineup = new Lineup();
+  lineup.sort = "name";
+  lineup.arrange(store, AT);
+  const come = (/** @type {number} */ ms, /** @type {string} */ uid, /** @type {string} */ name) => {
+    play.pod(ms, uid, name, "shop");
+    store.apply({ type: "batch", first: play.seq, last: play.seq, records: play.records.slice(-1) });
+    lineup.arrange(store, AT);
+  };
+  come(600, "d", "a-1");
+  assert.deepEqual(order(lineup), ["d", "a", "c", "b"]);
+  lineup.held = true;
+  come(700, "e", "a-0");
+  assert.deepEqual(order(lineup), ["d", "a", "c", "b", "e"]);
+  lineup.held = false;
+  lineup.arrange(store, AT);
+  assert.equal(order(lineup)[0], "e");
+});
+
+test("pinned pods stand on top in the order of pinning, whatever the order and the grouping", () => {
+  const { store } = node();
+  const lineup = new Lineup();
+  lineup.pins = toggled(toggled([], laneKey(store.lanes.get("a"))), laneKey(store.lanes.get("b")));
+  assert.deepEqual(lineup.pins, ["shop/cart-1", "data/redis-0"]);
+  lineup.arrange(store, AT);
+  assert.deepEqual(order(lineup), ["a", "b", "c"]);
+  assert.deepEqual(lineup.rows.map((each) => each.pinned), [true, true, false]);
+  lineup.group = "namespace";
+  lineup.arrange(store, AT);
+  assert.deepEqual(order(lineup), ["[Pinned]", "a", "b", "[shop]", "c"]);
+  lineup.filter = "redis";
+  lineup.arrange(store, AT);
+  assert.deepEqual(order(lineup), ["[Pinned]", "b", "[2 filter]"]);
+  lineup.pins = toggled(lineup.pins, "data/redis-0");
+  assert.deepEqual(lineup.pins, ["shop/cart-1"]);
+  const many = Array.from({ length: 100 }, (_, i) => `n/${i}`).reduce(toggled, /** @type {string[]} */ ([]));
+  assert.deepEqual([many.length, many[0]], [MOST_KEPT, `n/${100 - MOST_KEPT}`]);
+});
+
+test("a pin under the pointer moves that pod and no other past another", () => {
+  const { store, happen } = node();
+  const lineup = new Lineup();
+  lineup.arrange(store, AT);
+  lineup.held = true;
+  happen(500, "b");
+  lineup.pins = ["shop/cart-1"];
+  lineup.arrange(store, { ...AT, now: 100 * S });
+  assert.deepEqual(order(lineup), ["a", "c", "b"]);
+});
+
+test("a pod folds out into its containers, oldest first, and all pods do", () => {
+  const { store } = troubled();
+  const lineup = new Lineup();
+  lineup.unfolded = ["shop/cart-1"];
+  lineup.sort = "restarts";
+  lineup.arrange(store, { ...AT, selected: "a" });
+  assert.deepEqual(order(lineup), ["a", "a.side", "a.main", "c", "b"]);
+  assert.deepEqual(lineup.rows.map((each) => [each.y, each.h]), [[0, 136], [136, 21], [157, 21], [178, 26], [204, 26]]);
+  assert.equal(new Set(lineup.rows.map((each) => each.id)).size, 5);
+  const [side, main] = [...store.lanes.get("a").parts.values()];
+  assert.deepEqual([side.state, main.state, main.exit, main.restarts.at(-1)[1]], ["", "exited", 1, 2]);
+  lineup.unfolded = [];
+  lineup.allUnfolded = true;
+  lineup.arrange(store, AT);
+  // A pod whose containers nobody told has nothing to fold out; b's death named one.
+  assert.deepEqual(order(lineup), ["a", "a.side", "a.main", "c", "b", "b.main"]);
+});
+
+test("quiet pods fold into one row that says how many; what is under way or pinned is not quiet", () => {
+  const { play, store } = node();
+  const lineup = new Lineup();
+  lineup.quietFolded = true;
+  const late = { ...AT, now: 200 * S, from: 140 * S };
+  lineup.arrange(store, late);
+  assert.deepEqual(order(lineup), ["[3 quiet]"]);
+  assert.deepEqual([lineup.quiet, lineup.hidden, lineup.total], [3, 0, 3]);
+  play.stop(100, "a");
+  play.hint(150_000, "b");
+  const busy = stored(play);
+  lineup.arrange(busy, late);
+  assert.deepEqual(order(lineup), ["b", "a", "[1 quiet]"]);
+  lineup.pins = ["shop/cart-2"];
+  lineup.arrange(busy, late);
+  assert.deepEqual(order(lineup), ["c", "b", "a"]);
+  lineup.pins = [];
+  // Looking back: what came later is not in the time that is shown.
+  lineup.arrange(busy, { ...late, from: 80 * S, to: 140 * S });
+  assert.deepEqual(order(lineup), ["a", "[2 quiet]"]);
+});
+
+test("under the pointer no lane is folded away, and one that wakes comes last; by the reader's hand it is at once", () => {
+  const { play } = node();
+  play.hint(10_000, "a");
+  play.hint(20_000, "b");
+  const store = stored(play);
+  const lineup = new Lineup();
+  lineup.quietFolded = true;
+  lineup.arrange(store, { ...AT, now: 30 * S, from: 8 * S });
+  assert.deepEqual(order(lineup), ["b", "a", "[1 quiet]"]);
+  lineup.held = true;
+  play.hint(90_000, "c");
+  store.apply({ type: "batch", first: play.seq - 6, last: play.seq, records: play.records.slice(-7) });
+  lineup.arrange(store, { ...AT, now: 91 * S, from: 60 * S });
+  assert.deepEqual(order(lineup), ["b", "a", "c"]);
+  lineup.resort();
+  lineup.arrange(store, { ...AT, now: 91 * S, from: 60 * S });
+  assert.deepEqual(order(lineup), ["c", "[2 quiet]"]);
+});
+
+test("a pod is not called quiet in a time that is not known here", () => {
+  const { play } = node();
+  play.global(50_000);
+  const store = stored(play, [row("z", { name: "old", seen_t: 0 })], { truncated: true });
+  store.records.splice(0, 3);
+  const lineup = new Lineup();
+  lineup.quietFolded = true;
+  lineup.arrange(store, { ...AT, now: 60 * S, from: 10 * S });
+  assert.ok(order(lineup).includes("z"));
+  lineup.arrange(store, { ...AT, now: 600 * S, from: 540 * S });
+  assert.deepEqual(order(lineup), ["[4 quiet]"]);
+});
+
+test("fresh knowledge sorts as soon as the pointer is away, not before", () => {
+  const { store, happen } = node();
+  const lineup = new Lineup();
+  lineup.arrange(store, AT);
+  happen(500, "a");
+  lineup.held = true;
+  lineup.renew();
+  lineup.arrange(store, AT);
+  assert.deepEqual(order(lineup), ["c", "b", "a"]);
+  lineup.held = false;
+  lineup.arrange(store, AT);
+  assert.deepEqual(order(lineup), ["a", "c", "b"]);
+});
+
+test("the table has the pods in the same order, pinned ones first", () => {
+  const { store } = troubled();
+  const lineup = new Lineup();
+  lineup.sort = "name";
+  lineup.pins = ["data/redis-0"];
+  assert.deepEqual(lineup.inOrder(store.lanes.values()).map((lane) => lane.uid), ["b", "a", "c"]);
 });

@@ -48,6 +48,22 @@ test("filter, legend, a limit, and nothing newer than what the reader looks at",
   assert.ok(pick(store, { ...want, until: 50 })[0].rec.seq <= 50);
 });
 
+test("narrowed to the time around a mark, and pod by pod in another order", () => {
+  const play = new Play();
+  for (const [ms, uid] of /** @type {[number, string][]} */ ([[100, "b"], [5000, "a"], [5400, "c"]])) play.hint(ms, uid);
+  play.rec("stream", 5500, { state: "connected", meaning: "" });
+  play.hint(6000, "b");
+  play.hint(9000, "a");
+  const store = stored(play);
+  const want = { filter: "", off: new Set(["stop"]), all: false, until: Infinity };
+  const pods = (/** @type {any} */ more) => pick(store, { ...want, ...more }).map(({ lane }) => lane?.uid ?? "");
+  assert.deepEqual(pods({ near: [4 * S, 7 * S] }), ["b", "", "c", "a"]);
+  const order = (/** @type {any} */ lanes) => [...lanes].sort((a, b) => (a.uid < b.uid ? -1 : 1));
+  assert.deepEqual(pods({ order }), ["a", "a", "b", "b", "c", ""]);
+  const times = pick(store, { ...want, order }).map(({ rec }) => rec.t / S);
+  assert.ok(times[0] > times[1] && times[2] > times[3]);
+});
+
 test("the legend counts what is in the window, requests once", () => {
   const play = new Play();
   play.hint(100, "a");

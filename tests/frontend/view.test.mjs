@@ -78,8 +78,21 @@ test("showing a chain gives it room, revealing moves only if need be", () => {
 });
 
 test("what is shown goes into the address and comes back", () => {
-  const shown = { view: /** @type {const} */ ("table"), filter: "cart shop", group: /** @type {const} */ ("namespace"), rows: "compact", span: 12.5 * S, end: 99.5 * S, selected: 412, off: ["other", "wait"], zone: /** @type {const} */ ("local") };
+  const shown = { ...DEFAULTS, view: /** @type {const} */ ("table"), filter: "cart shop", group: /** @type {const} */ ("namespace"), rows: "compact", span: 12.5 * S, end: 99.5 * S, selected: 412, off: ["other", "wait"], zone: /** @type {const} */ ("local") };
   assert.deepEqual(readAddress(writeAddress(shown)), shown);
+});
+
+test("so does how the pods are arranged, as far as a link holds it", () => {
+  const shown = { ...DEFAULTS, selected: 7, sort: /** @type {const} */ ("slowest"), pins: ["shop/cart-1", "a b/c&d=e"], unfolded: ["data/redis-0"], quietFolded: true, near: true };
+  assert.deepEqual(readAddress(writeAddress(shown)), shown);
+  const all = { ...DEFAULTS, allUnfolded: true };
+  assert.deepEqual(readAddress(writeAddress(all)), all);
+  // Near what, if nothing is selected?
+  assert.equal(writeAddress({ ...DEFAULTS, near: true }), "");
+  const many = Array.from({ length: 99 }, (_, i) => `pin=n/${i}&open=${"x".repeat(i * 10)}`).join("&");
+  const read = readAddress(`?${many}&sort=size&quiet=yes&near=2`);
+  assert.deepEqual([read.pins.length, read.unfolded.length, read.sort, read.quietFolded, read.near], [24, 24, "activity", false, false]);
+  assert.ok(readAddress(`?${many}`).unfolded.every((key) => key.length <= 400));
 });
 
 test("defaults leave the address clean", () => {
