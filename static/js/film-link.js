@@ -5,17 +5,20 @@
  *
  * `file`, `node`: which recording. `digest`: of the file, so that another one of the same name is
  * noticed. `t`: the cursor. `at`: how many records have happened, only when some at that very time
- * have not. `sel`: the selected record. `loop`: from when to when. `rate`: if it is not 1.
+ * have not. `sel`: the selected record; `of`: of which node, if it is not that one. `loop`: from when to when.
+ * `rate`: if it is not 1. `nodes`: `all` of them together, or `one` alone; if it does not say so, what
+ * is usual is shown.
  */
 import { inSeconds, readTime } from "./run-link.js";
 
 const SOURCE = ["file", "node", "digest"];
-const OWN = ["t", "at", "sel", "loop", "rate"];
+const OWN = ["t", "at", "sel", "of", "loop", "rate", "nodes"];
+const MOST_NODES = 200;
 /** Ten years. */
 const MOST = 3650 * 86400e9;
 const MOST_RECORDS = 1e12;
 
-/** @typedef {{t: number|null, seq: number|null, selected: number|null, loop: [number, number]|null, rate: number, digest: string}} FilmPlace */
+/** @typedef {{t: number|null, seq: number|null, selected: number|null, loop: [number, number]|null, rate: number, digest: string, of?: number|null, nodes?: "all"|"one"|""}} FilmPlace */
 
 /** @param {string|null} text */
 function count(text) {
@@ -34,6 +37,8 @@ export function readFilmPlace(query) {
     selected: count(given.get("sel")),
     loop: typeof from === "number" && typeof to === "number" && from < to ? [from, to] : null,
     rate: rate >= 0.1 && rate <= 100 ? rate : 1,
+    of: (count(given.get("of")) ?? MOST_NODES) < MOST_NODES ? count(given.get("of")) : null,
+    nodes: /** @type {any} */ (["all", "one"].includes(given.get("nodes") ?? "") ? given.get("nodes") : ""),
     digest: /^[0-9a-f]{16}$/.test(given.get("digest") ?? "") ? given.get("digest") ?? "" : "",
   };
 }
@@ -50,9 +55,9 @@ export function sourceQuery(query) {
 /** For the node page: what is about it, by its own names. @param {string} query */
 export function filmPageQuery(query) {
   const given = new URLSearchParams(query);
-  const { selected } = readFilmPlace(query);
+  const { selected, of } = readFilmPlace(query);
   for (const name of [...SOURCE, ...OWN, "select"]) given.delete(name);
-  if (selected !== null) given.set("select", String(selected));
+  if (selected !== null && (of ?? null) === null) given.set("select", String(selected));
   return `?${given}`;
 }
 
@@ -65,7 +70,9 @@ export function writeFilmLink(source, place, page = "") {
   if (place.t !== null) own.set("t", inSeconds(place.t));
   if (place.seq !== null) own.set("at", String(place.seq));
   if (place.selected !== null) own.set("sel", String(place.selected));
+  if (place.selected !== null && typeof place.of === "number") own.set("of", String(place.of));
   if (place.loop) own.set("loop", place.loop.map(inSeconds).join(".."));
   if (place.rate !== 1) own.set("rate", String(place.rate));
+  if (place.nodes) own.set("nodes", place.nodes);
   return [source, own.toString(), rest.toString()].filter(Boolean).join("&");
 }

@@ -56,6 +56,10 @@ export class PlayerBar {
     this.pod = null;
     this.scrubber = /** @type {HTMLInputElement} */ (byId("scrubber"));
     this.rate = /** @type {HTMLSelectElement} */ (byId("rate"));
+    /** Goes where the player cannot go yet; whether it does. @type {(t: number) => boolean} */
+    this.later = () => false;
+    /** Steps through the events of a pod that is not the player's; null: the pod is. @type {{name: () => string, step: (direction: -1|1) => Promise<boolean>}|null} */
+    this.elsewhere = null;
     /** @type {ReturnType<typeof setTimeout>|undefined} */
     this.speaking = undefined;
     const on = (/** @type {string} */ id, /** @type {string} */ name, /** @type {(event: any) => void} */ run) => byId(id).addEventListener(name, run);
@@ -75,11 +79,13 @@ export class PlayerBar {
       this.jump(byId("jump-to").value);
     });
     player.onCursor.push(() => this.#moved());
-    page.onSelect.push(() => {
+    page.onSelect.push((seq) => {
+      if (seq !== null) this.elsewhere = null;
       this.pod = page.timeline.chain?.lane?.uid ?? this.pod;
       this.#namePod();
     });
     page.onPod.push((uid) => {
+      this.elsewhere = null;
       this.pod = uid;
       this.#namePod();
       this.say(`p and P step through the events of ${byId("player-pod").textContent} now.`, true);
@@ -103,8 +109,9 @@ export class PlayerBar {
 
   /** @param {-1|1} direction */
   async podEvent(direction) {
-    if (this.pod === null) this.say(NO_POD, true);
-    else if (!(await this.player.stepPod(this.pod, direction))) this.say(direction > 0 ? "Nothing happens to this pod after this." : "Nothing happened to this pod before this.", true);
+    const { elsewhere } = this;
+    if (this.pod === null && !elsewhere) this.say(NO_POD, true);
+    else if (!(elsewhere ? await elsewhere.step(direction) : await this.player.stepPod(this.pod ?? "", direction))) this.say(direction > 0 ? "Nothing happens to this pod after this." : "Nothing happened to this pod before this.", true);
   }
 
   /** To a time that was typed. @param {string} text */
@@ -114,7 +121,7 @@ export class PlayerBar {
     const input = byId("jump-to");
     input.setAttribute("aria-invalid", String(t === null));
     if (t === null) this.say(`“${plain(text)}” is no time: write it like 12.5, 1m30s, 1:30, +10s or 14:32:40.`, true);
-    else player.seek(t);
+    else if (!this.later(t)) player.seek(t);
   }
 
   /** Say something to those who listen; `seen`: write it for the others too. @param {string} text @param {boolean} [seen] */
@@ -124,7 +131,17 @@ export class PlayerBar {
     if (seen) setText(byId("player-what"), text);
   }
 
+  /** Other events are stepped through now. @param {NonNullable<PlayerBar["elsewhere"]>} elsewhere */
+  stepElsewhere(elsewhere) {
+    this.elsewhere = elsewhere;
+    this.#namePod();
+  }
+
   #namePod() {
+    if (this.elsewhere) {
+      setText(byId("player-pod"), this.elsewhere.name());
+      return;
+    }
     const label = this.pod === null ? null : this.page.store.lanes.get(this.pod)?.label;
     setText(byId("player-pod"), label ?? (this.pod === null ? "no pod selected" : "a pod that is not there yet"));
   }

@@ -191,6 +191,12 @@ export class Player {
     this.#go(t, null);
   }
 
+  /** To a time of which not all has happened, as a link has it. @param {number} t ns @param {number|null} seq how many records have; null: all up to `t` */
+  land(t, seq) {
+    this.pause();
+    this.#go(t, seq);
+  }
+
   /** Right after a record. @param {number} seq */
   seekTo(seq) {
     this.pause();

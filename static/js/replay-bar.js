@@ -14,8 +14,11 @@ import { writeFilmLink } from "./film-link.js";
 import { OverviewStrip } from "./overview.js";
 import { stretchFields } from "./replay-export.js";
 import { runTime } from "./run-link.js";
+import { incidentNear } from "./together.js";
 import { count, duration, timeOfDay } from "./words.js";
 
+/** Strips of the overview that have a height of their own. */
+const MOST_ROWS = 8;
 const OTHER = "This link was made for another recording than the one of this name here: what it points at may be elsewhere.";
 
 /** The loop after its beginning, or its end, was put at `t`. @param {[number, number]|null} loop @param {"from"|"to"} which @param {number} t @param {number} end @returns {[number, number]|null} */
@@ -35,20 +38,25 @@ export function endWords(told, when) {
 export class ReplayBar {
   /**
    * @param {NodePage} page @param {Player} player @param {PlayerBar} bar
-   * @param {() => import("./tape.js").Tape|null} tape @param {string} source @param {string} digest of the link
+   * @param {() => import("./tape.js").Tape[]} tapes of each node that is shown, the first one first
+   * @param {string} source @param {string} digest of the link @param {import("./node-panes.js").NodePanes} panes
    */
-  constructor(page, player, bar, tape, source, digest) {
+  constructor(page, player, bar, tapes, source, digest, panes) {
     this.page = page;
     this.player = player;
     this.bar = bar;
-    this.tape = tape;
+    this.panes = panes;
     this.source = source;
     this.digest = digest;
+    this.tapes = tapes;
     /** @type {Marker[]} */
     this.markers = [];
     this.strip = new OverviewStrip(/** @type {any} */ (byId("overview")), {
-      tape, t: () => player.t, loop: () => player.loop, markers: () => this.markers, seek: (t) => player.seek(t),
+      tapes: () => this.#named(), film: () => /** @type {any} */ (player.film), t: () => player.t, loop: () => player.loop, markers: () => this.markers,
+      seek: (t) => player.seek(t), setLoop: (loop) => this.#loopOver(loop),
     });
+    // Before the page does something else with it: first what was drawn last goes.
+    document.addEventListener("keydown", (event) => { if (event.key === "Escape") this.#escape(event); }, true);
     byId("incident-back").addEventListener("click", () => this.incident(-1));
     byId("incident-on").addEventListener("click", () => this.incident(1));
     byId("loop").addEventListener("click", () => this.#toggleLoop());
@@ -62,7 +70,7 @@ export class ReplayBar {
     document.getElementById("node-choice")?.addEventListener("change", (event) => this.#node(/** @type {HTMLSelectElement} */ (event.target).value));
     player.onCursor.push(() => this.#moved());
     player.onState.push(() => this.#moved());
-    player.onSkip.push((from, to) => bar.say(`${tape()?.unrecorded(from) ? "Nothing was recorded" : "Nothing happened"} for ${duration(to - from)}: played over.`, true));
+    player.onSkip.push((from, to) => bar.say(`${this.tape()?.unrecorded(from) ? "Nothing was recorded" : "Nothing happened"} for ${duration(to - from)}: played over.`, true));
     new ResizeObserver(() => this.strip.update()).observe(byId("overview"));
     const frame = () => {
       this.strip.update();
@@ -75,15 +83,20 @@ export class ReplayBar {
 
   /** The recording is here, or more of it. */
   loaded() {
-    const tape = this.tape();
-    if (!tape) return;
-    this.bar.scrubber.max = String(Math.max(1, Math.round(tape.axis.length / 1e6)));
-    this.bar.scrubber.value = String(Math.round(tape.place(this.player.t) / 1e6));
-    const { told } = tape;
-    setText(byId("player-end"), `of ${duration(tape.duration)}${told.whole ? "" : `, ${Math.round(told.read * 100)} % read`}`);
-    setText(byId("incident-count"), count(told.incidents_total, "incident"));
+    const tapes = this.tapes();
+    const film = /** @type {import("./tape.js").Tape|null} */ (this.player.film);
+    if (!tapes.length || !film) return;
+    this.bar.scrubber.max = String(Math.max(1, Math.round(film.axis.length / 1e6)));
+    this.bar.scrubber.value = String(Math.round(film.place(this.player.t) / 1e6));
+    const { told } = tapes[0];
+    const read = tapes.reduce((all, tape) => all + tape.told.read, 0) / tapes.length;
+    setText(byId("player-end"), `of ${duration(film.duration)}${tapes.every((tape) => tape.told.whole) ? "" : `, ${Math.round(read * 100)} % read`}`);
+    setText(byId("incident-count"), count(film.incidents, "incident"));
+    byId("overview").dataset.rows = String(Math.min(tapes.length, MOST_ROWS));
+    const choice = /** @type {HTMLSelectElement|null} */ (document.getElementById("node-choice"));
+    if (choice) choice.value = tapes.length > 1 ? "all" : "";
     const wrong = this.digest && this.digest !== told.digest ? [OTHER] : [];
-    const lines = [...wrong, ...told.warnings];
+    const lines = [...new Set([...wrong, ...tapes.flatMap((tape) => tape.told.warnings)])];
     byId("film-warnings").hidden = !lines.length;
     byId("film-warnings").replaceChildren(...lines.slice(0, 20).map((line) => h("li", {}, plain(line))));
     this.#moved();
@@ -91,6 +104,10 @@ export class ReplayBar {
 
   /** @param {-1|1} direction */
   async incident(direction) {
+    if (this.tapes().length > 1) {
+      this.#anyIncident(direction);
+      return;
+    }
     const there = await this.player.stepIncident(direction);
     if (!there) {
       this.bar.say(direction > 0 ? "No incident comes after this." : "No incident came before this.", true);
@@ -101,6 +118,18 @@ export class ReplayBar {
     this.page.view.reveal(this.player.t, this.player.t);
   }
 
+  /** Of whichever node. @param {-1|1} direction */
+  #anyIncident(direction) {
+    const found = incidentNear(this.#named(), this.player.t, direction);
+    if (!found) {
+      this.bar.say(direction > 0 ? "No incident comes after this, on any node." : "No incident came before this, on any node.", true);
+      return;
+    }
+    this.player.seek(found.t);
+    this.bar.say(`Incident on ${found.name} at ${runTime(found.t)}: ${plain(found.text)}.`, true);
+    this.page.view.reveal(found.t, found.t);
+  }
+
   /** @param {"from"|"to"} which */
   loop(which) {
     this.#setLoop(loopWith(this.player.loop, which, this.player.t, this.player.duration));
@@ -108,6 +137,36 @@ export class ReplayBar {
 
   noLoop() {
     this.#setLoop(null);
+  }
+
+  /** A loop that was drawn begins to be played where it begins. @param {[number, number]} loop */
+  #loopOver(loop) {
+    const { player } = this;
+    const playing = player.playing;
+    const ends = /** @type {[number, number]} */ ([Math.round(loop[0]), Math.min(player.duration, Math.round(loop[1]))]);
+    if (player.t < ends[0] || player.t > ends[1]) player.seek(ends[0]);
+    if (playing) player.play();
+    this.#setLoop(ends);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #escape(event) {
+    const { page, player, strip } = this;
+    if (strip.dragging) strip.letGo();
+    else if (byId("panel").hidden && page.selected === null && this.panes.clear()) event.preventDefault();
+    else if (player.loop && page.selected === null && byId("panel").hidden && !document.querySelector(":popover-open, dialog[open]")
+      && !(event.target instanceof Element && event.target.closest("input, select, textarea"))) this.noLoop();
+    else return;
+    event.stopPropagation();
+  }
+
+  /** The first node's. @returns {import("./tape.js").Tape|null} */
+  tape() {
+    return this.tapes()[0] ?? null;
+  }
+
+  #named() {
+    return this.tapes().map((tape) => ({ name: tape.told.nodes?.find((one) => one.number === tape.told.node)?.name ?? "", tape }));
   }
 
   #toggleLoop() {
@@ -188,13 +247,25 @@ export class ReplayBar {
     this.strip.key = "";
   }
 
-  /** @param {string} query of the other node */
-  #node(query) {
-    if (!query) return;
+  /** Another node alone (its query), all of them ("all"), or the first one alone (""). @param {string} choice */
+  #node(choice) {
+    this.#go(choice && choice !== "all" ? choice : this.source, choice === "all" ? "all" : "one");
+  }
+
+  /** Show another node first, with the others below. @param {number} number */
+  first(number) {
+    const query = new URLSearchParams(this.source);
+    query.delete("node");
+    if (number) query.set("node", String(number));
+    this.#go(query.toString(), "all");
+  }
+
+  /** @param {string} query files and node @param {"all"|"one"} nodes */
+  #go(query, nodes) {
     const { page, player } = this;
-    const shown = { t: player.t, seq: null, selected: null, loop: player.loop, rate: player.rate, digest: this.tape()?.told.digest ?? "" };
+    const shown = { t: player.t, seq: null, selected: null, loop: player.loop, rate: player.rate, digest: this.tape()?.told.digest ?? "", nodes };
     const rest = new URLSearchParams(location.search);
-    for (const name of ["file", "node", "digest", "t", "at", "sel", "loop", "rate"]) rest.delete(name);
+    for (const name of ["file", "node", "digest", "t", "at", "sel", "of", "loop", "rate", "nodes"]) rest.delete(name);
     page.select(null);
     location.assign(`${location.pathname}?${writeFilmLink(query, shown, rest.toString())}`);
   }
@@ -205,7 +276,7 @@ export class ReplayBar {
     const end = byId("film-end");
     const ended = tape !== null && player.state === "following";
     end.hidden = !ended;
-    if (ended) setText(end, endWords(tape.told, timeOfDay(page.clock.wall(player.t), page.utc, 3)));
+    if (ended) setText(end, endWords({ whole: this.tapes().every((one) => one.told.whole), warnings: tape.told.warnings }, timeOfDay(page.clock.wall(player.t), page.utc, 3)));
     this.strip.update();
   }
 }
@@ -223,9 +294,11 @@ export function replayKeys(bar) {
   return [
     key("e", "the next incident", (shown) => void shown.incident(1)),
     key("E", "the incident before", (shown) => void shown.incident(-1)),
+    key("[", "the stop before", (shown) => { if (!shown.panes.step(-1)) shown.page.stepFinding(-1); }),
+    key("]", "the stop after", (shown) => { if (!shown.panes.step(1)) shown.page.stepFinding(1); }),
     key("i", "the loop begins here", (shown) => shown.loop("from")),
     key("o", "the loop ends here", (shown) => shown.loop("to")),
-    key("x", "no loop", (shown) => shown.noLoop()),
+    key("x", "no loop; Esc too, where nothing else is open", (shown) => shown.noLoop()),
     key("m", "markers; mark this time", (shown) => shown.toggleMarkers()),
     key("s", "export it, or a part of it", (shown) => shown.toggleExport()),
   ];

@@ -5,15 +5,21 @@ import { byId, setText } from "./dom.js";
 import { filmPageQuery, readFilmPlace, sourceQuery, writeFilmLink } from "./film-link.js";
 import { NodePage } from "./nodepage.js";
 import { Player } from "./player.js";
+import { NodePanes } from "./node-panes.js";
 import { PlayerBar, playerKeys } from "./player-bar.js";
 import { ReplayBar, replayKeys } from "./replay-bar.js";
+import { Landing } from "./replay-land.js";
+import { runTime } from "./run-link.js";
 import { Tape } from "./tape.js";
+import { Together } from "./together.js";
 
 /** Records that the page knows at most; the tape has some more around them. */
 const CAPACITY = 60_000;
 /** How long the lanes keep their order, ns. */
 const STEADY = 30e9;
 const READ_EVERY = 400;
+/** Nodes that are shown together at most. */
+const MOST_NODES = 8;
 
 /** @param {string} path @param {string} source @param {Record<string, string|number|boolean>} [more] */
 async function ask(path, source, more = {}) {
@@ -34,25 +40,58 @@ function serverOf(source) {
   };
 }
 
+/** The same files, another of their nodes. @param {string} source @param {number} node */
+function sourceOf(source, node) {
+  const query = new URLSearchParams(source);
+  query.delete("node");
+  if (node) query.set("node", String(node));
+  return query.toString();
+}
+
+/** Read on until all is read. @param {() => Tape[]} tapes @param {() => boolean} stopped @param {() => void} more */
+async function readOn(tapes, stopped, more) {
+  while (!stopped() && tapes().some((tape) => !tape.told.whole)) {
+    await new Promise((resolve) => { setTimeout(resolve, READ_EVERY); });
+    for (const tape of tapes()) {
+      if (tape.told.whole) continue;
+      const since = tape.table.length;
+      try {
+        tape.update(await tape.server.told(since), since);
+      } catch {
+        // The next one may come; what is missing shows where it is looked for.
+      }
+    }
+    more();
+  }
+}
+
 function replayPage() {
   const given = location.search.slice(1);
   const source = sourceQuery(given);
   const place = readFilmPlace(given);
-  const server = serverOf(source);
   /** @type {NodePage|null} */
   let page = null;
-  /** @type {Tape|null} */
-  let tape = null;
+  /** Of each node that is shown, the first one first. @type {Tape[]} */
+  let tapes = [];
+  const span = () => page?.view.span ?? 60e9;
   const open = async () => {
+    const server = serverOf(source);
     let told = await server.told(0);
-    // The first piece takes a moment; so does the one that a link leads to.
-    while (!told.whole && (!told.pieces.length || told.end_t < (place.t ?? 0))) {
+    // The first piece takes a moment.
+    while (!told.whole && !told.pieces.length) {
       setText(byId("player-what"), `Reading ${told.name}: ${Math.round(told.read * 100)} %.`);
       await new Promise((resolve) => { setTimeout(resolve, READ_EVERY); });
       told = await server.told(0);
     }
-    tape = new Tape(server, told, () => page?.view.span ?? 60e9);
-    return tape;
+    tapes = [new Tape(server, told, span)];
+    const nodes = told.nodes ?? [];
+    const all = place.nodes === "all" || (!place.nodes && !new URLSearchParams(source).has("node"));
+    if (nodes.length < 2 || !all) return tapes[0];
+    for (const { number } of nodes.filter((one) => one.number !== told.node).slice(0, MOST_NODES - 1)) {
+      const other = serverOf(sourceOf(source, number));
+      tapes.push(new Tape(other, await other.told(0), span));
+    }
+    return new Together(tapes);
   };
   const player = new Player({ load: open, t: place.t ?? 0, seq: place.seq });
   player.rate = place.rate;
@@ -61,6 +100,10 @@ function replayPage() {
   let bar = null;
   /** @type {ReplayBar|null} */
   let more = null;
+  /** @type {Landing|null} */
+  let landing = null;
+  /** @type {NodePanes|null} */
+  let panes = null;
   page = new NodePage({
     source: (shown) => player.attach(shown),
     clock: /** @type {any} */ (player.clock),
@@ -70,29 +113,49 @@ function replayPage() {
     keys: () => [...playerKeys(() => bar), ...replayKeys(() => more)],
     address: {
       read: filmPageQuery,
-      write: (query) => writeFilmLink(source, {
-        t: player.ready ? player.t : place.t, seq: player.midway, selected: player.ready ? page?.selected ?? null : place.selected,
-        loop: player.loop, rate: player.rate, digest: tape?.told.digest ?? place.digest,
-      }, query),
+      write: (query) => {
+        const chosen = panes?.selected;
+        const aim = landing?.aim ?? (player.ready ? null : { t: place.t, seq: place.seq, selected: place.selected, of: place.of ?? null });
+        return writeFilmLink(source, {
+          t: aim ? aim.t : player.t, seq: aim ? aim.seq : player.midway,
+          selected: aim ? aim.selected : chosen?.seq ?? page?.selected ?? null, of: aim ? aim.of : chosen?.number ?? null,
+          loop: player.loop, rate: player.rate, digest: tapes[0]?.told.digest ?? place.digest, nodes: place.nodes,
+        }, query);
+      },
     },
   });
   bar = new PlayerBar(page, player);
-  more = new ReplayBar(page, player, bar, () => tape, source, place.digest);
-  player.onLoad.push(async () => {
+  panes = new NodePanes(page, player, bar, (number) => more?.first(number));
+  more = new ReplayBar(page, player, bar, () => tapes, source, place.digest, panes);
+  landing = new Landing(player, () => tapes.every((tape) => tape.told.whole), (aim) => {
+    if (aim.selected === null) return;
+    if (aim.of === null) page?.select(aim.selected);
+    else panes?.select(aim.of, aim.selected);
+  });
+  bar.later = (t) => {
+    if (!landing?.beyond(t)) return false;
+    landing.wait({ t, seq: null, selected: null, of: null });
+    return true;
+  };
+  player.onLoad.push(() => {
+    if (player.trouble) return;
+    if (player.film instanceof Together) panes?.show(tapes);
     more?.loaded();
-    while (tape && !tape.told.whole && !player.trouble) {
-      await new Promise((resolve) => { setTimeout(resolve, READ_EVERY); });
-      const since = tape.table.length;
-      try {
-        tape.update(await server.told(since), since);
-        more?.loaded();
-      } catch {
-        // The next one may come; what is missing shows where it is looked for.
-      }
+    const aim = { t: place.t ?? 0, seq: place.seq, selected: place.selected, of: place.of ?? null };
+    if (landing?.beyond(aim.t)) landing.wait(aim);
+    else {
+      if (place.of !== null && place.of !== undefined && place.selected !== null) panes?.select(place.of, place.selected);
+      if (aim.t > player.duration) bar?.say(`This link leads to ${runTime(aim.t)}, and the recording ends before: here is its end.`, true);
     }
+    void readOn(() => tapes, () => Boolean(player.trouble), () => {
+      if (player.film instanceof Together) player.film.update();
+      panes?.read();
+      more?.loaded();
+      landing?.update();
+    });
   });
   // For the console and the browser tests: what the page knows.
-  Object.assign(/** @type {any} */ (window), { plegscope: page, player });
+  Object.assign(/** @type {any} */ (window), { plegscope: page, player, panes });
 }
 
 if (document.documentElement.dataset.page === "replay") replayPage();

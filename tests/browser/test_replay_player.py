@@ -342,7 +342,7 @@ def test_the_list_leads_to_the_player(page: Page, storm: Path, tmp_path: Path) -
         expect(page.locator("h1")).to_have_text("Recordings")
         assert faults(page) == []
         keep(page, "recordings-1280")
-        page.get_by_role("link", name=name).click()
+        page.get_by_role("link", name=name, exact=True).click()
         expect(page.locator("#player-what")).to_contain_text("Record", timeout=PATIENT_MS)
         page.keyboard.press("End")
         query = parse_qs(address(page))

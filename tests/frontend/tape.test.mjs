@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Axis } from "../../static/js/axis.js";
 import { condition } from "../../static/js/condition.js";
 import { filmPageQuery, readFilmPlace, sourceQuery, writeFilmLink } from "../../static/js/film-link.js";
-import { columnsOf } from "../../static/js/overview.js";
+import { columnsOf, dragged, gripAt } from "../../static/js/overview.js";
 import { Player } from "../../static/js/player.js";
 import { endWords, loopWith } from "../../static/js/replay-bar.js";
 import { parseMoment, readPlace } from "../../static/js/run-link.js";
@@ -330,6 +330,18 @@ test("the overview's columns have everything once", () => {
     assert.deepEqual([sum(found.records), sum(found.early), sum(found.late)], [13, 3, 2]);
     assert.equal(found.trouble.reduce((all, one) => all | one, 0), 3);
   }
+  // Nothing is known of a node before its first record, and after its last.
+  const later = { width: 10, records: [0, 0, 5], early: [0, 0, 0], late: [0, 0, 0], trouble: [0, 0, 0] };
+  assert.deepEqual([...columnsOf(later, (t) => t / 10, 5).known], [0, 0, 1, 0, 0]);
+});
+
+test("a press is none, a drag is a loop, and its ends can be taken", () => {
+  const time = (/** @type {number} */ x) => x * S;
+  assert.equal(dragged(50, 53, time), null);
+  assert.deepEqual(dragged(50, 80, time), [50 * S, 80 * S]);
+  assert.deepEqual(dragged(80, 50, time), [50 * S, 80 * S]);
+  assert.deepEqual(dragged(0, 900, () => 7), [7, 7 + 10e6]);
+  assert.deepEqual([gripAt(null, 5), gripAt([10, 90], 12), gripAt([10, 90], 84), gripAt([10, 90], 50), gripAt([10, 11], 11)], [null, 0, 1, null, 1]);
 });
 
 test("the end says whether it is one", () => {

@@ -1,0 +1,146 @@
+// @ts-check
+/**
+ * All nodes together: the first one's picture with a head of its own, and a pane for each other one.
+ * One mark is selected at a time, on whichever node it is.
+ *
+ * @typedef {import("./nodepage.js").NodePage} NodePage
+ * @typedef {import("./player.js").Player} Player
+ * @typedef {import("./tape.js").Tape} Tape
+ */
+import { byId, h, setText } from "./dom.js";
+import { NodeHead, NodePane } from "./node-pane.js";
+import { count } from "./words.js";
+
+const WORDS_EVERY = 200;
+
+export class NodePanes {
+  /** @param {NodePage} page @param {Player} player @param {import("./player-bar.js").PlayerBar} bar @param {(number: number) => void} first shows another node first */
+  constructor(page, player, bar, first) {
+    this.page = page;
+    this.player = player;
+    this.bar = bar;
+    this.first = first;
+    /** @type {NodePane[]} */
+    this.panes = [];
+    /** @type {NodeHead|null} */
+    this.head = null;
+    /** @type {Tape[]} */
+    this.tapes = [];
+    this.wordsAt = 0;
+    page.onSelect.push((seq) => { if (seq !== null) for (const pane of this.panes) pane.release(); });
+    // A name in the drawer is of the node whose mark is told there.
+    byId("drawer").addEventListener("click", (/** @type {MouseEvent} */ event) => {
+      const link = event.target instanceof Element ? event.target.closest("a[data-uid]") : null;
+      const pane = this.panes.find((one) => one.selected !== null);
+      if (!link || !pane) return;
+      event.preventDefault();
+      event.stopPropagation();
+      this.#pod(pane, link.getAttribute("data-uid") ?? "");
+    });
+    player.onCursor.push((t) => { for (const pane of this.panes) pane.moveTo(t); });
+  }
+
+  /** What is selected on a node that is not the first. @returns {{number: number, seq: number}|null} */
+  get selected() {
+    const pane = this.panes.find((one) => one.selected !== null);
+    return pane ? { number: pane.node.number, seq: /** @type {number} */ (pane.selected) } : null;
+  }
+
+  /** Put the page together for all nodes. @param {Tape[]} tapes the first one first */
+  show(tapes) {
+    if (this.panes.length) return;
+    this.tapes = tapes;
+    const nodes = tapes[0].told.nodes ?? [];
+    const timeline = byId("timeline");
+    const column = h("div", { class: "panes", id: "panes" });
+    timeline.before(column);
+    const own = nodes.find((one) => one.number === tapes[0].told.node);
+    this.head = new NodeHead(own?.name ?? "");
+    column.append(h("section", { class: "pane", "aria-label": `Node ${own?.name ?? ""}` }, this.head.element, timeline));
+    byId("main").dataset.nodes = String(tapes.length);
+    for (const tape of tapes.slice(1)) {
+      const node = nodes.find((one) => one.number === tape.told.node) ?? { number: tape.told.node, name: `node ${tape.told.node}` };
+      this.panes.push(new NodePane(this.page, tape, node, {
+        end: () => this.player.duration, first: this.first,
+        selected: (pane, seq) => this.#selected(pane, seq), pod: (pane, uid) => this.#pod(pane, uid),
+      }));
+    }
+    const left = nodes.length - tapes.length;
+    if (left > 0) column.append(h("p", { class: "pane-more quiet" }, `${count(left, "more node")} ${left === 1 ? "is" : "are"} not shown here: choose one of them below to see it alone.`));
+    setText(byId("player-says"), `${count(tapes.length, "node")} on one clock: ${nodes.slice(0, tapes.length).map((one) => one.name).join(", ")}.`);
+    const frame = () => {
+      requestAnimationFrame(frame);
+      for (const pane of this.panes) pane.draw();
+      const time = performance.now();
+      if (time - this.wordsAt < WORDS_EVERY) return;
+      this.wordsAt = time;
+      this.head?.update(this.page.store, this.page.clock.now(), this.tapes[0]);
+      for (const pane of this.panes) pane.words();
+    };
+    frame();
+  }
+
+  /** More of a node has been read: what is shown may be there now. */
+  read() {
+    for (const pane of this.panes) pane.moveTo(this.player.t);
+  }
+
+  /** @param {number} number of the node @param {number} seq */
+  select(number, seq) {
+    const pane = this.panes.find((one) => one.node.number === number);
+    if (!pane) return;
+    const there = () => pane.store.record(seq) !== null;
+    if (there()) pane.select(seq);
+    else {
+      const wait = () => {
+        if (!there()) return;
+        pane.follower.onCursor.splice(pane.follower.onCursor.indexOf(wait), 1);
+        pane.select(seq);
+      };
+      pane.follower.onCursor.push(wait);
+    }
+  }
+
+  /** Nothing is selected on these nodes. @returns {boolean} whether something was */
+  clear() {
+    const pane = this.panes.find((one) => one.selected !== null);
+    pane?.select(null);
+    return pane !== undefined;
+  }
+
+  /** @param {-1|1} direction @returns {boolean} whether a mark of these nodes is selected */
+  step(direction) {
+    const pane = this.panes.find((one) => one.selected !== null);
+    pane?.step(direction);
+    return pane !== undefined;
+  }
+
+  /** @param {NodePane} pane @param {number|null} seq */
+  #selected(pane, seq) {
+    if (seq !== null) {
+      if (this.page.selected !== null) this.page.select(null);
+      for (const other of this.panes) if (other !== pane) other.release();
+      const uid = pane.timeline.chain?.lane?.uid;
+      if (uid) this.#stepThrough(pane, uid);
+    }
+    this.page.writeAddress();
+  }
+
+  /** @param {NodePane} pane @param {string} uid */
+  #pod(pane, uid) {
+    this.#stepThrough(pane, uid);
+    this.bar.say(`p and P step through the events of ${pane.store.lanes.get(uid)?.label ?? "this pod"} on ${pane.node.name} now.`, true);
+  }
+
+  /** @param {NodePane} pane @param {string} uid */
+  #stepThrough(pane, uid) {
+    this.bar.stepElsewhere({
+      name: () => `${pane.store.lanes.get(uid)?.label ?? "a pod"} on ${pane.node.name}`,
+      step: async (direction) => {
+        const t = await pane.eventOf(uid, direction);
+        if (t !== null) this.player.seek(t);
+        return t !== null;
+      },
+    });
+  }
+}
