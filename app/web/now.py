@@ -16,7 +16,7 @@ from starlette.responses import Response, StreamingResponse
 from app.errors import RecordingError
 from app.hub.wire import PodRow, SessionState
 from app.journal.journal import Journal
-from app.web import nowfacts
+from app.web import livechain, nowfacts
 from app.web.part import Part
 from app.web.repeat import view_of
 
@@ -90,6 +90,21 @@ def part(
             command=command,
             view=view_of(hx_current_url),
             recent_ns=nowfacts.RECENT_NS,
+        )
+
+    @routes.get(f"{PATH}/picture")
+    async def picture() -> Response:
+        t = state().engine.t
+        chain = livechain.newest(nowfacts.recent(journal, t - nowfacts.RECENT_NS), pods(), t)
+        if chain is None:
+            return Response(status_code=204)
+        return pages.page(
+            "help-picture.html",
+            partial=True,
+            chain=chain,
+            stop_x=livechain.STOP_X,
+            found_x=livechain.FOUND_X,
+            poll_x=livechain.POLL_X,
         )
 
     @routes.get(f"{PATH}/records.jsonl")

@@ -90,6 +90,13 @@ export class Gauge {
     const { health, last_global: last, running } = state.engine;
     const limit = health.threshold_ns;
     const pace = state.engine.pace_ns;
+    if (!limit) {
+      // Before a recording's first state nothing is known of it: an empty scale would be a false one.
+      this.limit = 0;
+      this.svg.replaceChildren();
+      setText(this.text, "The limit is not known yet.");
+      return;
+    }
     if (!this.width || this.limit !== limit || this.pace !== pace) this.#build(limit, pace);
     if (!this.width) return;
     const x = (/** @type {number} */ ns) => place(ns, LOW, this.high) * this.width;

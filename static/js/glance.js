@@ -41,7 +41,7 @@ export function countsLine(store, now, stream = true) {
   if (stream) line.push(` ${streamWords(state, now, store.downSince)}`);
   const { length, capacity, held } = state.engine.queue;
   const queue = `${length} of ${capacity}`;
-  line.push(" Queue\u00a0", length ? { b: queue.replaceAll(" ", "\u00a0") } : queue.replaceAll(" ", "\u00a0"), held ? `, ${held}\u00a0held.` : ".");
+  if (capacity) line.push(" Queue\u00a0", length ? { b: queue.replaceAll(" ", "\u00a0") } : queue.replaceAll(" ", "\u00a0"), held ? `, ${held}\u00a0held.` : ".");
   return line;
 }
 
@@ -54,7 +54,7 @@ export function streamWords(state, now, downSince) {
     case "connecting": return "Stream connecting.";
     case "waiting": return `Stream down for ${since}.`;
     case "closed": return `Stream given up ${since} ago.`;
-    default: return stream.policy === "relist_only" ? "Stream left alone." : "This profile opens no stream.";
+    default: return state.engine.health.last_start_t === null ? "Stream not opened yet." : stream.policy === "relist_only" ? "Stream left alone." : "This profile opens no stream.";
   }
 }
 

@@ -174,6 +174,20 @@ async def test_an_empty_node_says_so(bench: Bench) -> None:
     assert "1 pod, and no container that the pod cache has." in words(await bench.page())
 
 
+async def test_the_newest_stop_is_a_picture_for_the_help(bench: Bench) -> None:
+    assert (await bench.client.get("/now/picture")).status_code == 204
+    stop = died("a", container_name=HOSTILE)
+    bench.journal.append(
+        msgspec.structs.replace(stop, relist=3, source="global", after_ns=640_000_000)
+    )
+    answer = await bench.client.get("/now/picture", headers=HTMX)
+    assert "640\N{NO-BREAK SPACE}ms later" in answer.text
+    assert "only the global relist found it" in answer.text
+    assert "<img" not in answer.text
+    help_page = (await bench.client.get("/help")).text
+    assert 'hx-get="/now/picture"' in help_page
+
+
 async def test_the_view_that_is_shown_is_told_with_the_command(bench: Bench) -> None:
     page = await bench.page(**{"HX-Current-URL": "http://test/?view=table", **HTMX})
     assert "and then /?view=table" in words(page)
