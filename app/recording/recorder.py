@@ -173,7 +173,7 @@ class Recorder:
         waiting, lost = self._answers_in - self._answers_out, self._lost_answers
         most = MAX_ANSWERS // 2 if lost.count else MAX_ANSWERS
         if waiting and waiting + item.heft > most:
-            lost.add(item)
+            lost.add(item, self._trouble)
             self._lost_total[3] += 1
             return
         if lost.count:
@@ -207,12 +207,12 @@ class Recorder:
 
     def _tell_loss(self, lost: Losing, item: Item) -> None:
         """All of it was before this."""
-        loss = lost.told(item.t, item.wall, self._trouble)
+        loss = lost.told(item.t, item.wall)
         self._news.append(("warning", in_words(loss)))
         self._queue.append(Item("loss", item.t, item.wall, loss, 0))
 
     def _lose(self, item: Item) -> None:
-        self._lost.add(item)
+        self._lost.add(item, self._trouble)
         total = self._lost_total
         total[0] += item.kind == "input"
         total[1] += item.kind in ("record", "made")

@@ -37,17 +37,19 @@ class Losing:
     def __init__(self) -> None:
         self.count = 0
         self._from_t = 0
+        self._trouble = ""
         self._kinds = dict.fromkeys(KINDS, 0)
 
-    def add(self, item: Item) -> None:
-        """This as well."""
+    def add(self, item: Item, trouble: str) -> None:
+        """This as well; ``trouble``: why, if that is known."""
+        self._trouble = trouble or self._trouble
         if not self.count:
             self._from_t = item.t
         self.count += 1
         self._kinds[item.kind] += 1
 
-    def told(self, t: int, wall: int, trouble: str) -> Loss:
-        """All of it, up to ``t``; ``trouble``: why, if that is known."""
+    def told(self, t: int, wall: int) -> Loss:
+        """All of it, up to ``t``."""
         kinds = self._kinds
         return Loss(
             t=t,
@@ -57,7 +59,7 @@ class Losing:
             records=kinds["record"] + kinds["made"],
             events=kinds["event"],
             answers=kinds["answer"],
-            reason=trouble or "the disk was too slow",
+            reason=self._trouble or "the disk was too slow",
         )
 
 

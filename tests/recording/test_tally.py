@@ -12,9 +12,9 @@ START = Start(t=1, wall=1)
 def test_losses_are_counted_by_kind_from_the_first_on() -> None:
     losing = Losing()
     for t, kind in enumerate(("input", "made", "record", "event", "event", "loss", "answer"), 5):
-        losing.add(Item(kind, t, t, START, 1))  # type: ignore[arg-type]
+        losing.add(Item(kind, t, t, START, 1), "")  # type: ignore[arg-type]
     assert losing.count == 7
-    loss = losing.told(20, 21, "")
+    loss = losing.told(20, 21)
     assert loss == Loss(
         t=20,
         wall=21,
@@ -25,7 +25,10 @@ def test_losses_are_counted_by_kind_from_the_first_on() -> None:
         answers=1,
         reason="the disk was too slow",
     )
-    assert losing.told(20, 21, "No space left on device").reason == "No space left on device"
+    # Also once the trouble is over, it is why.
+    for trouble in ("No space left on device", ""):
+        losing.add(Item("event", 22, 22, b"", 1), trouble)
+    assert losing.told(30, 31).reason == "No space left on device"
 
 
 def test_they_are_told_in_a_sentence() -> None:
