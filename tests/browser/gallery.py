@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -66,12 +67,7 @@ class Gallery:
         for width, height in WIDTHS.items():
             for scheme in SCHEMES:
                 with self._page(width, height, scheme) as page:
-                    yield (
-                        page,
-                        lambda name, page=page, look=f"{width}-{scheme}": self._take(  # type: ignore[misc]
-                            page, name, look
-                        ),
-                    )
+                    yield page, partial(self._take, page, f"{width}-{scheme}")
 
     def addresses(self, address: str, paths: dict[str, str]) -> None:
         """Pictures of pages of a server."""
@@ -93,7 +89,7 @@ class Gallery:
         finally:
             context.close()
 
-    def _take(self, page: Page, name: str, look: str) -> None:
+    def _take(self, page: Page, look: str, name: str) -> None:
         # A frame more: what is measured after layout is drawn with the next.
         page.evaluate(
             "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
