@@ -145,11 +145,17 @@ export class Labels {
       if (before && before.nextSibling !== entry.element && !entry.element.contains(document.activeElement)) before.after(entry.element);
       before = entry.element;
     }
+    let lost = false;
     for (const [id, entry] of this.shown) {
-      if (wanted.has(id) || entry.element.contains(document.activeElement)) continue;
+      if (wanted.has(id)) continue;
+      const focused = entry.element.contains(document.activeElement);
+      // Out of sight it keeps the focus; if there is no such row any more, a neighbour gets it.
+      if (focused && this.rows.some((row) => row.id === id)) continue;
       entry.element.remove();
       this.shown.delete(id);
+      lost ||= focused;
     }
+    if (lost) /** @type {HTMLElement|null} */ (this.list.querySelector("a"))?.focus({ preventScroll: true });
   }
 
   /** What a head is made of. @param {Row} row @param {Lane} lane */

@@ -68,6 +68,8 @@ function enter(page, event) {
 /** @param {import("./nodepage.js").NodePage} page */
 function escape(page) {
   const { activeElement } = document;
+  // A menu that is open closes itself, and nothing else.
+  if (document.querySelector(":popover-open")) return;
   if (!byId("panel").hidden) page.closePanel();
   else if (page.selected !== null) page.select(null);
   else if (activeElement === byId("filter") && page.lineup.filter) page.setFilter("");

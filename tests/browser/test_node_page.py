@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
 
 from tests.browser.chromium import chromium, keep, playwright, until
+from tests.browser.test_accessibility import faults
 from tests.commands import Command, demo
 
 PATIENT_MS = 20_000
@@ -150,7 +151,9 @@ def test_a_click_on_a_mark_selects_its_chain(page: Page) -> None:
 def test_the_address_shows_the_same_again(page: Page, context: BrowserContext) -> None:
     mark = find(page)
     page.mouse.click(mark["x"], mark["y"])
+    page.locator("#lanes-open").click()
     page.locator("#group").select_option("namespace")
+    page.keyboard.press("Escape")
     page.locator("#filter").fill("a")
     expect(page).to_have_url(re.compile(r"filter=a.*group=namespace.*end=.*select="))
     other = context.new_page()
@@ -270,6 +273,102 @@ def test_nothing_moves_under_the_pointer(page: Page) -> None:
     assert page.evaluate("plegscope.lineup.order.slice(0, 6)") == order
     page.locator("#sentence").hover()
     assert page.evaluate("plegscope.lineup.held") is False
+
+
+def heads(page: Page) -> list[str]:
+    """Names of the lanes in the document, from top to bottom, and what their containers are."""
+    rows = page.locator("#labels li:not(.group)")
+    texts = rows.evaluate_all(
+        "(all) => all.map((li) => (li.className.includes('part') ? '  ' : '')"
+        " + (li.querySelector('a, .part-name').lastChild?.textContent ?? ''))"
+    )
+    return [str(text) for text in texts]
+
+
+def test_a_pod_folds_out_by_pointer_and_by_key(page: Page) -> None:
+    """Beside its name, with the arrow keys on it, and all at once."""
+    page.evaluate("plegscope.setFilter('prometheus')")
+    fold = page.locator("#labels .fold")
+    expect(fold).to_have_count(1)
+    expect(fold).to_have_accessible_name(re.compile(r"^2.containers of prometheus-0$"))
+    expect(fold).to_have_attribute("aria-expanded", "false")
+    fold.click()
+    parts = page.locator("#labels li.part")
+    expect(parts).to_have_count(2)
+    expect(parts.filter(has_text="reloader")).to_contain_text("running")
+    expect(page.locator("#cursor-says")).to_contain_text("2 containers of prometheus-0: ")
+    expect(page).to_have_url(re.compile(r"open=\w+%2Fprometheus-0"))
+    # The list is drawn of it, too: a line for each.
+    page.evaluate("plegscope.timeline.frame()")
+    lines = page.evaluate("plegscope.timeline.list.lanes[3].filter((i) => i.k === 'run').length")
+    assert lines >= 3
+    page.reload()
+    expect(parts).to_have_count(2, timeout=PATIENT_MS)
+    link = page.locator("#labels li.lane a")
+    link.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(parts).to_have_count(0)
+    expect(link).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(parts).to_have_count(2)
+    page.keyboard.press("c")
+    expect(parts).to_have_count(0)
+    page.keyboard.press("Shift+C")
+    expect(parts).to_have_count(2)
+    expect(page).to_have_url(re.compile(r"open=all"))
+
+
+def test_pods_are_sorted_pinned_and_folded_away(page: Page, context: BrowserContext) -> None:
+    """By keys and in the menu; told, kept in the address, and the table goes by the same."""
+    page.locator("#sentence").click()
+    page.keyboard.press("v")
+    expect(page.locator("#cursor-says")).to_have_text("Pods by name.")
+    page.evaluate("plegscope.timeline.frame()")
+    first = page.evaluate("plegscope.lineup.rows.map((row) => row.lane.label.split('-')[0])")
+    assert len(set(first)) > 5
+    assert first == sorted(first)
+    last = page.evaluate("plegscope.lineup.rows.at(-1).lane.name")
+    page.evaluate("plegscope.setFilter(plegscope.lineup.rows.at(-1).lane.name)")
+    row = page.locator("#labels li.lane")
+    expect(row).to_have_count(1)
+    row.hover()
+    pin = row.locator(".pin-lane")
+    expect(pin).to_have_accessible_name(f"Keep {last} on top")
+    pin.click()
+    expect(pin).to_have_attribute("aria-pressed", "true")
+    expect(pin).to_be_focused()
+    rest = page.locator("#labels .fold-row")
+    expect(rest).to_contain_text("do not match")
+    rest.get_by_role("button", name="Clear").click()
+    until(page, f"plegscope.lineup.rows[0].lane?.name === '{last}'")
+    page.evaluate("plegscope.pause(); plegscope.view.show(1e9, 1.001e9, 10e9)")
+    page.keyboard.press("h")
+    expect(page.locator("#lanes-chosen")).to_have_text("by name, 1 pinned, quiet folded")
+    quiet = page.locator("#labels .fold-row")
+    expect(quiet).to_contain_text(re.compile(r"\d+.pods are quiet"))
+    expect(page).to_have_url(re.compile(r"sort=name&pin=.*&quiet=folded"))
+    other = context.new_page()
+    other.goto(page.url)
+    until(other, f"plegscope.lineup.rows[0]?.lane?.name === '{last}'")
+    assert other.evaluate("plegscope.lineup.quiet > 0")
+    other.close()
+    assert faults(page) == []
+    keep(page, "lanes-quiet-1280")
+    quiet.get_by_role("button", name="Show").click()
+    expect(quiet).to_have_count(0)
+    page.keyboard.press("t")
+    page.locator("#all-records").check()
+    pods = page.locator("#rows-body td.pod b").all_inner_texts()
+    # Those that were pinned come first.
+    assert len(set(pods)) > 2
+    assert page.locator("#table th[aria-sort=other]").inner_text() == "Pod"
+    page.locator("#lanes-open").click()
+    assert faults(page) == []
+    page.locator("#unpin").click()
+    expect(page.locator("#pinned")).to_be_hidden()
+    page.locator("#sort").select_option("restarts")
+    page.keyboard.press("Escape")
+    expect(page.locator("#lanes-chosen")).to_have_text("by restarts")
 
 
 def test_the_table_shows_the_same_records(page: Page) -> None:
