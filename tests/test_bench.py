@@ -6,12 +6,15 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
 
-from tests.bench import fanout, latency, stepping
+from app.journal.levels import mark_of
+from tests.bench import fanout, frames, latency, stepping
 from tests.bench.__main__ import MEASURES, main
+from tests.bench.marking import history
 from tests.bench.node import Node
 from tests.bench.processes import cpu_ns
 from tests.bench.report import Section, machine, median, percentile, verdict
@@ -113,6 +116,30 @@ def test_the_same_kills_by_stream_and_by_polling_are_compared() -> None:
     assert figures["event received to ContainerDied recorded: p99"] == "2.00 ms"
     assert figures["detection sooner with the stream"] == "150 x"
     assert "1 were found by a poll before their event came." in section.note
+
+
+def test_an_hour_for_the_frames_has_the_marks_that_were_asked_for() -> None:
+    records = list(history(lanes=20, marks=4000))
+    assert [record.t for record in records] == sorted(record.t for record in records)
+    found = Counter(mark_of(record) for record in records)
+    marks = sum(found[kind] for kind in ("stop", "asked", "dropped", "relist", "req_end"))
+    assert 3000 < marks < 4500
+    assert found["global"] == 3600
+    assert 0 < found["poll_end"] < found["req_end"] / 10
+    assert len({getattr(record, "uid", None) for record in records}) == 21
+
+
+def test_only_what_was_promised_of_frames_has_a_target() -> None:
+    times = {"median": 16.7, "p95": 40.0, "max": 50.0}
+    found = {"between": times, "within": times, "cpu": [4.0, 6.0], "frames": 200}
+    section = Section("(j)")
+    frames.told(section, 5, 1000, dict.fromkeys(("pan", "zoom", "scroll"), found))
+    assert {row.met for row in section.rows} == {None}
+    frames.told(section, *frames.TARGET, dict.fromkeys(("pan", "zoom", "scroll"), found))
+    assert [row.what for row in section.rows if row.met is False] == [
+        "500 lanes, 100,000 marks, pan: frame, 95 of 100",
+        "500 lanes, 100,000 marks, zoom: frame, 95 of 100",
+    ]
 
 
 # ---------------------------------------------------------------------------- the command line

@@ -35,6 +35,7 @@ export function layoutLane(scene, row, lane, out, px, dim) {
   if (scene.older) layoutOlderLane(scene, scene.older, lane.uid, top, h, out, px, dim);
   if (crowded(scene, lane)) {
     bins(at);
+    unnoticed(at);
     return;
   }
   syncs(at);
@@ -61,37 +62,69 @@ function crowded(scene, lane) {
   return marks > ((scene.to - scene.from) * scene.scale) / CROWD_PX;
 }
 
+/** How bad a finding is in a bin, and what hides it. */
+const FOUND = ["calm", "req", "event", "poll", "discarded"];
+const FOUND_RANK = [1, 2, 2, 3, 4];
+
+/** What is needed of findings to bin them, so that a crowded lane need not be read anew for each frame. @type {WeakMap<any[], {n: number, how: Uint8Array}>} */
+const facts = new WeakMap();
+
+/** Of each finding its place in `FOUND`. @param {import("./lane.js").Find[]} finds grows at its end, or is another array */
+function kinds(finds) {
+  let known = facts.get(finds);
+  if (!known) facts.set(finds, known = { n: 0, how: new Uint8Array(64) });
+  if (known.how.length < finds.length) {
+    const wider = new Uint8Array(Math.max(finds.length, known.how.length * 2));
+    wider.set(known.how);
+    known.how = wider;
+  }
+  for (; known.n < finds.length; known.n += 1) {
+    const { rec } = finds[known.n];
+    known.how[known.n] = FOUND.indexOf(rec.delivery === "discarded" ? "discarded" : foundHow(rec));
+  }
+  return known.how;
+}
+
 /** One cell per bin; the worst of it wins: lost, then late, then found. @param {At} at */
 function bins({ scene, lane, out, px, dim, top, h, uid }) {
-  /** @type {Map<number, {rank: number, seq: number}>} */
-  const cells = new Map();
+  // Cells are counted from time 0, not from the list's origin: a bin keeps its records while the window glides.
+  const size = BIN_PX / scene.scale;
+  const first = Math.floor(scene.from / size);
+  const count = Math.ceil(scene.to / size) - first + 1;
+  const ranks = new Uint8Array(count);
+  const seqs = new Float64Array(count);
   const put = (/** @type {number} */ t, /** @type {number} */ rank, /** @type {number} */ seq) => {
-    const cell = Math.floor(px(t) / BIN_PX);
-    const known = cells.get(cell);
-    if (!known || rank > known.rank) cells.set(cell, { rank, seq });
+    const cell = Math.floor(t / size) - first;
+    if (cell < 0 || cell >= count || rank <= ranks[cell]) return;
+    ranks[cell] = rank;
+    seqs[cell] = seq;
   };
-  for (let i = lowerBound(lane.finds, scene.from); i < lane.finds.length && lane.finds[i].t <= scene.to; i += 1) {
-    const { t, rec, seq } = lane.finds[i];
-    const how = foundHow(rec);
-    if (!scene.off.has(how)) put(t, { poll: 3, req: 2, event: 2, calm: 1 }[how], seq);
+  const how = kinds(lane.finds);
+  const worth = FOUND.map((kind, i) => (scene.off.has(kind === "discarded" ? "dropped" : kind) ? 0 : FOUND_RANK[i]));
+  for (let i = lowerBound(lane.finds, scene.from); i < lane.finds.length && lane.finds[i].t <= scene.to; i += 1) put(lane.finds[i].t, worth[how[i]], lane.finds[i].seq);
+  if (!scene.off.has("dropped")) {
+    for (let i = lowerBound(lane.asks, scene.from); i < lane.asks.length && lane.asks[i].t <= scene.to; i += 1) {
+      const { end, endT, t, endSeq, seq } = lane.asks[i];
+      if (end === "dropped") put(endT ?? t, 4, endSeq ?? seq);
+    }
   }
-  for (let i = lowerBound(lane.asks, scene.from); i < lane.asks.length && lane.asks[i].t <= scene.to; i += 1) {
-    const { end, endT, t, endSeq, seq } = lane.asks[i];
-    if (end === "dropped" && !scene.off.has("dropped")) put(endT ?? t, 4, endSeq ?? seq);
-  }
-  const capped = !scene.off.has("stop");
-  for (const [cell, { rank, seq }] of cells) {
+  for (let cell = 0; cell < count; cell += 1) {
+    const rank = ranks[cell];
+    if (!rank) continue;
     const tall = rank <= 2 ? h * 0.62 : h - 2;
-    const x = cell * BIN_PX;
-    out[LAYER.found].push({ k: "bin", c: ["", "glob", "found", "late", "lost"][rank], x, x2: x + BIN_PX, y: top + h - 1 - tall, h: tall, seq, dim, uid });
+    const x = px((first + cell) * size);
+    out[LAYER.found].push({ k: "bin", c: ["", "glob", "found", "late", "lost"][rank], x, x2: x + BIN_PX, y: top + h - 1 - tall, h: tall, seq: seqs[cell], dim, uid });
   }
-  if (!capped) return;
-  let last = -Infinity;
-  for (let i = lowerBound(lane.stops, scene.from); i < lane.stops.length && lane.stops[i].t <= scene.to; i += 1) {
-    const x = Math.floor(px(lane.stops[i].t) / BIN_PX) * BIN_PX;
-    if (x === last) continue;
-    last = x;
-    out[LAYER.said].push({ k: "bin", c: "said", x, x2: x + BIN_PX, y: top + h * 0.22, h: 2, seq: lane.stops[i].seq, dim, uid });
+  for (const [kind, list] of /** @type {[string, {t: number, seq: number}[]][]} */ ([["stop", lane.stops], ["ignored", lane.refused]])) {
+    if (scene.off.has(kind)) continue;
+    let last = -Infinity;
+    for (let i = lowerBound(list, scene.from); i < list.length && list[i].t <= scene.to; i += 1) {
+      const cell = Math.floor(list[i].t / size);
+      if (cell === last) continue;
+      last = cell;
+      const x = px(cell * size);
+      out[LAYER.said].push({ k: "bin", c: "said", x, x2: x + BIN_PX, y: top + h * 0.22, h: 2, seq: list[i].seq, dim, uid });
+    }
   }
 }
 
@@ -141,6 +174,13 @@ function tails({ scene, lane, out, px, dim, top, g, uid }) {
     if (from === null || from > scene.to || t <= from) continue;
     out[LAYER.tail].push({ k: "tail", x: px(from), x2: px(t), y, s: 3, seq, dim, uid });
   }
+  unnoticed({ scene, lane, out, px, dim, top, g, uid, h: 0 });
+}
+
+/** Not found until now. @param {At} at */
+function unnoticed({ scene, lane, out, px, dim, top, g, uid }) {
+  if (scene.off.has("tail")) return;
+  const y = top + g.found;
   for (let i = lane.stops.length - 1; i >= 0; i -= 1) {
     const stop = lane.stops[i];
     if (stop.find || stop.moot || stop.t > scene.to) continue;

@@ -10,7 +10,7 @@
  * @typedef {{
  *   store: Store, clock: import("./clock.js").Clock, view: import("./view.js").View,
  *   lineup: import("./lineup.js").Lineup, off: Set<string>, select: (seq: number|null) => void,
- *   moved: () => void, hover: (item: Item|null, x: number, y: number) => void, utc: () => boolean,
+ *   moved: () => void, hover: (item: Item|null, x: number, y: number) => void, utc: () => import("./words.js").Times,
  *   frozenT: () => number|null, bins?: import("./bins.js").Bins|null,
  *   recall?: import("./recall.js").Recall|null,
  *   row?: (id: string) => HTMLElement|null
@@ -33,6 +33,8 @@ const MARGIN = 0.35;
 /** A mark has so much room, px, in as many lanes, before bins are better. */
 const MARK_PX = 8;
 const MOST_BUSY = 40;
+/** The lanes are put in order no more often than this while nothing is pressed, ms. */
+const ARRANGE_MS = 100;
 
 export class Timeline {
   /** @param {HTMLCanvasElement} canvas @param {HTMLElement} scroller @param {Host} host */
@@ -70,6 +72,11 @@ export class Timeline {
     this.dirty = true;
     this.key = "";
     this.rowsKey = "";
+    this.arrangedFor = "";
+    this.arrangedAt = -Infinity;
+    /** The lanes are still to be put in order for what is shown. */
+    this.owed = false;
+    this.rowsRevision = -1;
     /** What the last frame showed. @type {{from: number, scale: number, shift: number, nowX: number, now: number}|null} */
     this.last = null;
     /** Called after each change of the rows. @type {(rows: Row[]) => void} */
@@ -177,17 +184,15 @@ export class Timeline {
     this.revision = store.revision;
     const drawn = /** @type {DrawList} */ (this.list);
     const shift = (drawn.origin - from) * scale;
-    const utc = this.host.utc();
     const frame = {
       width: this.width, height: this.height, top: this.top, scroll, shift, nowX: (now - from) * scale, now, em: this.em,
       lanes: this.host.lineup.visible(scroll, scroll + room), heads: this.heads, focus: this.#cursorItem(),
-      ruler: rulerMarks(clock.wall(from), clock.wall(to), this.width, this.em, (wall, digits) => timeOfDay(wall, utc, digits))
-        .map((mark) => ({ x: (mark.at - clock.wall(from)) * scale, text: mark.text })),
+      ruler: this.#ruler(from, to, scale),
       narrow: this.narrow, frozen: frozen === null ? "" : "frozen", cursorX: null,
     };
     this.last = { from, scale, shift, nowX: frame.nowX, now };
     this.painter.paint(drawn, frame);
-    this.dirty = false;
+    this.dirty = this.owed;
     return true;
   }
 
@@ -209,6 +214,17 @@ export class Timeline {
     // As long as not all of it is here, nobody knows how many there are.
     if (shown.from <= Math.max(from, bins.since)) this.#close(from, end, scale);
     return { bins, width: shown.width, n: shown.n, from: shown.from, to: store.firstT };
+  }
+
+  /** @param {number} from @param {number} to @param {number} scale */
+  #ruler(from, to, scale) {
+    const { clock } = this.host;
+    const times = this.host.utc();
+    // Counted from a mark, the whole seconds are those since the mark.
+    const zero = typeof times === "number" ? times : 0;
+    const marks = rulerMarks(clock.wall(from) - zero, clock.wall(to) - zero, this.width, this.em, (wall, digits) => timeOfDay(wall + zero, times, digits));
+    const fine = marks.length > 1 && marks[1].at - marks[0].at < 1e9;
+    return marks.map(({ at, text }) => ({ x: (at + zero - clock.wall(from)) * scale, text: zero ? timeOfDay(at + zero, times, fine ? 3 : 0) : text }));
   }
 
   /** Few enough to be told apart: the records themselves are wanted. @param {number} from @param {number} end @param {number} scale */
@@ -239,13 +255,22 @@ export class Timeline {
   /** @param {number} now @param {number} from @param {number} to */
   #arrange(now, from, to) {
     const { lineup, store } = this.host;
+    // Lanes come and go by the second, not by the frame; what the reader does is answered at once.
+    const at = `${this.laneHeight}|${this.narrow}|${this.height}|${this.chain?.lane?.uid}|${lineup.held}|${store.session}`;
+    const time = performance.now();
+    this.owed = this.list !== null && !lineup.wanted && at === this.arrangedFor && time - this.arrangedAt < ARRANGE_MS;
+    if (this.owed) return;
+    this.arrangedFor = at;
+    this.arrangedAt = time;
     lineup.arrange(store, {
       now, from, to: Math.min(to, now), lane: this.laneHeight, heading: 22 * this.em, tall: TALL * this.em, label: this.narrow ? 18 * this.em : 0,
       selected: this.chain?.lane?.uid ?? null, top: this.scroller.scrollTop, view: this.height - this.top,
     });
     const key = lineup.rows.map((row) => `${row.id}:${row.h}:${row.pods}:${row.open}`).join();
-    if (key !== this.rowsKey) {
+    // What stands beside a lane changes with what is known of it, also back to what was before.
+    if (key !== this.rowsKey || store.revision !== this.rowsRevision) {
       this.rowsKey = key;
+      this.rowsRevision = store.revision;
       this.onRows(lineup.rows);
     }
   }

@@ -8,6 +8,7 @@
     f  virtual time against life, a stop event's step, memory per pod
     g  a run of ten minutes: played ahead, sent, stepped back in a browser
     h  the recorder: an hour, beside SQLite and JSON lines, and what a step pays
+    j  frames of the timeline while it is panned, zoomed and scrolled
     k  an hour of churn with three browsers; only when chosen
     l  opening each page: first picture, and what is sent
 
@@ -26,6 +27,7 @@ from collections.abc import Callable, Sequence
 from tests.bench import (
     cost,
     fanout,
+    frames,
     hour,
     latency,
     opening,
@@ -48,6 +50,7 @@ MEASURES: dict[str, Callable[[Node], Section]] = {
     "f": lambda _node: virtual.measure(),
     "g": lambda _node: playing.measure(),
     "h": lambda _node: recording.measure(),
+    "j": lambda _node: frames.measure(),
     "k": lambda _node: hour.measure(),
     "l": lambda _node: opening.measure(),
 }

@@ -42,6 +42,8 @@ MARKS_OF_A_CHAIN = 4
 """Of a stop event that is followed up: the event, the wait, the relist, what was found."""
 FOLLOWED = 45_000
 """Records that the page is sent one by one: more than it keeps."""
+CHAIN = 5_000_000
+"""So long (ns) a stop and what follows from it take, at most."""
 LOST = 0.02
 """Of so many stops the request finds the queue full, and a global relist finds the death."""
 RELIST_EVERY = SECOND
@@ -59,7 +61,7 @@ def history(lanes: int, marks: int, span: int = HOUR, seed: int = 1) -> Iterator
     next_relist = t = SECOND // 2
     while True:
         t += int(chance.expovariate(chains / span))
-        while next_relist < min(t, span):
+        while next_relist < min(t + CHAIN, span):
             relist += 1
             yield relist_started(10_000_000 + relist, next_relist)
             yield relist_finished(10_000_000 + relist, next_relist, 3_000_000)
