@@ -67,7 +67,9 @@ export class Legend {
       return button;
     };
     row.append(h("span", { class: "legend-view", title: "The marks that are in view are counted; of a chain each mark." }, "in view"), ...KINDS.filter((kind) => SHORT.has(kind.id)).map((kind) => add(kind, true)));
-    all.append(h("p", { class: "quiet" }, "Counted in the time in view. Press a mark to hide or show it."), ...KINDS.map((kind) => add(kind, false)));
+    // A page that stands alone has no help to lead to.
+    const alone = document.getElementById("main")?.dataset.alone !== undefined;
+    all.append(h("p", { class: "quiet" }, "Counted in the time in view. Press a mark to hide or show it.", ...(alone ? [] : [" ", h("a", { href: "/help#marks" }, "What each means"), "."])), ...KINDS.map((kind) => add(kind, false)));
     all.addEventListener("toggle", () => {
       const from = document.getElementById("legend-open")?.getBoundingClientRect();
       if (!from) return;

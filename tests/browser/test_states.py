@@ -25,6 +25,8 @@ from tests.browser.stage import MS, UNTIL, S, Stage, hung, runtime
 from tests.browser.test_accessibility import faults
 from tests.commands import Command, demo
 
+pytestmark = pytest.mark.timeout(240)
+
 HOSTILE = '<img src=x onerror="document.title=1">\N{RIGHT-TO-LEFT OVERRIDE}{{7*7}}'
 NBSP = "\N{NO-BREAK SPACE}"
 
