@@ -127,8 +127,6 @@ class Film(NamedTuple):
     name: str
     node: int
     nodes: Sequence[object]
-    others: Sequence[tuple[str, str]]
-    """Other nodes: name, and the query that leads there."""
     duration_ns: int
 
 
@@ -295,9 +293,6 @@ def pages(library: LibraryLike, rendered: Renders, *, home: bool) -> Part:
             name=told.name,
             node=node,
             nodes=told.nodes,
-            others=[
-                (one.name, query_of(files, one.number)) for one in told.nodes if one.number != node
-            ],
             duration_ns=told.end_t,
         )
         return rendered.page(

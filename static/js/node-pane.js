@@ -56,7 +56,7 @@ export class NodeHead {
     this.icon = h("span", { class: "pane-icon" });
     this.says = h("p", { class: "pane-says" });
     this.count = h("p", { class: "pane-count quiet" });
-    this.element = h("header", { class: "pane-head" }, this.icon, h("h2", {}, name), this.says, this.count, more);
+    this.element = h("header", { class: "pane-head" }, this.icon, h("h2", { title: name }, name), this.says, this.count, more);
   }
 
   /** @param {Store} store @param {number} now @param {Tape} tape */
@@ -103,7 +103,7 @@ export class NodePane {
     this.arranged = "";
     this.follower = new Player({ load: async () => new Beside(tape, host.end) });
     this.follower.attach({ take: (message) => this.#take(message) });
-    const first = h("button", { type: "button", class: "button small", title: `Show ${node.name} first: its records are stepped through, and the table has them` }, "First");
+    const first = h("button", { type: "button", class: "button small", title: `Show ${node.name} first: its records are stepped through, and the table has them` }, "Show first");
     first.addEventListener("click", () => host.first(node.number));
     this.head = new NodeHead(node.name, first);
     const made = frameOf(node.name);
@@ -210,7 +210,17 @@ export class NodePane {
     this.drawer.key = "";
     this.drawer.show(chain, now);
     document.body.classList.add("with-drawer");
+    // Once it has its height: a pane is low.
+    requestAnimationFrame(() => requestAnimationFrame(() => this.#intoSight(chain.lane?.uid ?? "")));
     this.page.writeAddress();
+  }
+
+  /** @param {string} uid */
+  #intoSight(uid) {
+    const row = this.lineup.rows.find((each) => each.lane?.uid === uid);
+    const { lanes } = this;
+    if (!row || (row.y >= lanes.scrollTop && row.y + row.h <= lanes.scrollTop + lanes.clientHeight)) return;
+    lanes.scrollTop = row.y + row.h > lanes.scrollTop + lanes.clientHeight ? Math.min(row.y, row.y + row.h - lanes.clientHeight) : row.y;
   }
 
   /** Another node's mark is selected. */

@@ -40,12 +40,14 @@ export class ReplayBar {
    * @param {NodePage} page @param {Player} player @param {PlayerBar} bar
    * @param {() => import("./tape.js").Tape[]} tapes of each node that is shown, the first one first
    * @param {string} source @param {string} digest of the link @param {import("./node-panes.js").NodePanes} panes
+   * @param {import("./replay-now.js").MomentPanel} moment
    */
-  constructor(page, player, bar, tapes, source, digest, panes) {
+  constructor(page, player, bar, tapes, source, digest, panes, moment) {
     this.page = page;
     this.player = player;
     this.bar = bar;
     this.panes = panes;
+    this.moment = moment;
     this.source = source;
     this.digest = digest;
     this.tapes = tapes;
@@ -94,7 +96,7 @@ export class ReplayBar {
     setText(byId("incident-count"), count(film.incidents, "incident"));
     byId("overview").dataset.rows = String(Math.min(tapes.length, MOST_ROWS));
     const choice = /** @type {HTMLSelectElement|null} */ (document.getElementById("node-choice"));
-    if (choice) choice.value = tapes.length > 1 ? "all" : "";
+    if (choice) choice.value = tapes.length > 1 ? "all" : String(told.node);
     const wrong = this.digest && this.digest !== told.digest ? [OTHER] : [];
     const lines = [...new Set([...wrong, ...tapes.flatMap((tape) => tape.told.warnings)])];
     byId("film-warnings").hidden = !lines.length;
@@ -247,17 +249,23 @@ export class ReplayBar {
     this.strip.key = "";
   }
 
-  /** Another node alone (its query), all of them ("all"), or the first one alone (""). @param {string} choice */
+  /** A node alone (its number), or all of them ("all"). @param {string} choice */
   #node(choice) {
-    this.#go(choice && choice !== "all" ? choice : this.source, choice === "all" ? "all" : "one");
+    if (choice === "all") this.first(this.tape()?.told.node ?? 0);
+    else this.#go(this.#sourceOf(Number(choice)), "one");
   }
 
   /** Show another node first, with the others below. @param {number} number */
   first(number) {
+    this.#go(this.#sourceOf(number), "all");
+  }
+
+  /** @param {number} number of a node */
+  #sourceOf(number) {
     const query = new URLSearchParams(this.source);
     query.delete("node");
     if (number) query.set("node", String(number));
-    this.#go(query.toString(), "all");
+    return query.toString();
   }
 
   /** @param {string} query files and node @param {"all"|"one"} nodes */
@@ -300,6 +308,7 @@ export function replayKeys(bar) {
     key("o", "the loop ends here", (shown) => shown.loop("to")),
     key("x", "no loop; Esc too, where nothing else is open", (shown) => shown.noLoop()),
     key("m", "markers; mark this time", (shown) => shown.toggleMarkers()),
+    key("w", "how it was here: what had ended, what was slow, what there was", (shown) => shown.moment.toggle()),
     key("s", "export it, or a part of it", (shown) => shown.toggleExport()),
   ];
 }

@@ -9,6 +9,7 @@ import { NodePanes } from "./node-panes.js";
 import { PlayerBar, playerKeys } from "./player-bar.js";
 import { ReplayBar, replayKeys } from "./replay-bar.js";
 import { Landing } from "./replay-land.js";
+import { MomentPanel } from "./replay-now.js";
 import { runTime } from "./run-link.js";
 import { Tape } from "./tape.js";
 import { Together } from "./together.js";
@@ -126,7 +127,10 @@ function replayPage() {
   });
   bar = new PlayerBar(page, player);
   panes = new NodePanes(page, player, bar, (number) => more?.first(number));
-  more = new ReplayBar(page, player, bar, () => tapes, source, place.digest, panes);
+  /** The node whose mark is selected, else the first. */
+  const inHand = () => panes?.selected?.number ?? tapes[0]?.told.node ?? 0;
+  const moment = new MomentPanel(page, player, () => sourceOf(source, inHand()), (seq) => page?.select(seq));
+  more = new ReplayBar(page, player, bar, () => tapes, source, place.digest, panes, moment);
   landing = new Landing(player, () => tapes.every((tape) => tape.told.whole), (aim) => {
     if (aim.selected === null) return;
     if (aim.of === null) page?.select(aim.selected);

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, Request, expect
+from playwright.sync_api import Browser, Page, Playwright, Request, Route, expect
 
 from app.engine.records import HealthChanged, Note, Record
 from app.recording.format import SessionInfo
@@ -237,6 +237,98 @@ def test_a_loop_goes_round(page: Page, server: Command) -> None:
     expect(page.locator("#loop-words")).to_have_text("off")
 
 
+def test_a_loop_is_drawn_and_a_part_exported(page: Page, server: Command) -> None:
+    go(page, server, "t=80s")
+    until(page, "Number(document.getElementById('scrubber').max) > 80000")
+    box = page.locator("#overview").bounding_box()
+    assert box is not None
+    y = box["y"] + box["height"] / 2
+
+    def drag(start: float, end: float) -> None:
+        page.mouse.move(box["x"] + box["width"] * start, y)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] * (start + end) / 2, y)
+        page.mouse.move(box["x"] + box["width"] * end, y)
+
+    drag(0.25, 0.5)
+    page.keyboard.press("Escape")
+    page.mouse.up()
+    assert page.evaluate("player.loop") is None
+    drag(0.5, 0.25)
+    page.mouse.up()
+    until(page, "player.loop && Math.abs(player.loop[0] - player.duration / 4) < 1e9")
+    # What is looped can be played at once, and is told.
+    until(page, "player.t === player.loop[0]")
+    expect(page.locator("#player-says")).to_contain_text("Looped from")
+    drag(0.5, 0.375)
+    page.mouse.up()
+    until(page, "Math.abs(player.loop[1] - player.duration * 0.375) < 1e9")
+    assert "loop=" in address(page)
+    loop = page.evaluate("player.loop")
+    page.keyboard.press("s")
+    page.get_by_role("button", name="The loop").click()
+    page.get_by_label("JSON lines").check()
+    with page.expect_download() as coming:
+        page.locator("#export").get_by_role("button", name="Export").click()
+    assert coming.value.suggested_filename == "plegscope-storm-part.jsonl"
+    expect(page.locator("#export [data-says]")).to_contain_text("plegscope-storm-part.jsonl: ")
+    lines = [json.loads(line) for line in Path(coming.value.path()).read_text().splitlines()]
+    gap = next(number for number, one in enumerate(lines) if one["kind"] == "gap")
+    assert all(loop[0] <= one["t"] <= loop[1] for one in lines[gap + 1 :])
+    assert len(lines) - gap > 10
+    page.keyboard.press("Escape")
+    expect(page.locator("#export")).to_be_hidden()
+    assert page.evaluate("player.loop") == loop
+    page.keyboard.press("Escape")
+    expect(page.locator("#loop-words")).to_have_text("off")
+
+
+def test_how_it_was_at_the_cursor(page: Page, server: Command) -> None:
+    go(page, server, "t=20s")
+    page.keyboard.press("w")
+    panel = page.locator("#panel-body")
+    expect(panel).to_contain_text("No container had ended")
+    page.evaluate("player.seek(40e9)")
+    expect(panel).to_contain_text("100 containers had ended")
+    link = panel.locator("a[data-seek]").first
+    t = int(str(link.get_attribute("data-seek")))
+    link.click()
+    expect(page.locator("#drawer h2")).to_be_visible()
+    assert cursor(page)[0] == t
+    expect(page.locator("#panel")).to_be_hidden()
+
+
+def test_a_link_waits_for_what_has_not_been_read(page: Page, server: Command) -> None:
+    held = {"on": True}
+
+    def told(route: Route) -> None:
+        answer = route.fetch()
+        film = answer.json()
+        if held["on"]:
+            film |= {"whole": False, "read": 0.25, "end_t": 20 * S}
+        route.fulfill(response=answer, json=film)
+
+    page.route("**/api/v1/recording?*", told)
+    go(page, server, "t=33s&loop=32s..34s")
+    wait = page.locator("#film-wait")
+    expect(wait).to_contain_text("Going to 33.000 s, which has not been read yet: 20.000 s have.")
+    expect(wait.get_by_role("progressbar")).to_have_attribute("value", "60")
+    assert cursor(page)[0] == 20 * S
+    # The link stays what it was, and the page can be used.
+    assert "t=33s" in page.url
+    held["on"] = False
+    until(page, "player.t === 33e9")
+    expect(wait).to_be_hidden()
+    held["on"] = True
+    page.reload()
+    expect(wait).to_be_visible(timeout=PATIENT_MS)
+    page.locator("#scrubber").fill("5000")
+    expect(wait).to_be_hidden()
+    held["on"] = False
+    until(page, "!document.getElementById('player-end').textContent.includes('read')")
+    assert cursor(page)[0] == 5 * S
+
+
 def test_a_marker_is_kept_beside_the_recording(
     page: Page, other: Page, storm: Path, tmp_path: Path
 ) -> None:
@@ -321,14 +413,70 @@ def test_several_nodes_share_a_clock(page: Page, tmp_path: Path) -> None:
     ]
     with command("replay", *map(str, paths), *QUIET) as running:
         go(page, running)
+        # All of them, each with how it was then.
+        expect(page.locator(".pane")).to_have_count(2)
+        page.evaluate("player.seek(10e9)")
+        until(page, "player.t === 10e9")
+        expect(page.locator("#player-what")).to_contain_text("a 11")
+        until(page, "panes.panes[0].follower.seq === 1")
+        expect(page.locator(".pane-head").nth(1)).to_contain_text("node-b")
+        expect(page.locator("#incident-count")).to_have_text("1 incident")
+        page.keyboard.press("e")
+        expect(page.locator("#player-what")).to_contain_text("Incident on node-b at 11.000")
+        page.evaluate("player.seek(15e9)")
+        # This node was recorded up to here: behind it nothing is known.
+        expect(page.locator(".pane-head").nth(1)).to_contain_text("Not recorded.")
+        expect(page.locator(".pane-head").nth(0)).not_to_contain_text("Not recorded.")
+        assert page.evaluate("panes.panes[0].store.gaps.length") == 1
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert faults(page) == []
         page.evaluate("player.seek(11e9)")
         until(page, "player.t === 11e9")
-        expect(page.locator("#player-what")).to_contain_text("a 12")
         with page.expect_navigation():
-            page.locator("#node-choice").select_option(label="node-b")
-        expect(page.locator("#player-what")).to_contain_text("Record 2 of 2", timeout=PATIENT_MS)
+            page.get_by_role("button", name="Show first").click()
+        expect(page.locator(".pane-head").nth(0)).to_contain_text("node-b", timeout=PATIENT_MS)
+        assert page.evaluate("player.t") == 11 * S
+        with page.expect_navigation():
+            page.locator("#node-choice").select_option(label="node-a")
+        expect(page.locator("#player-what")).to_contain_text("a 12", timeout=PATIENT_MS)
+        expect(page.locator(".pane")).to_have_count(0)
         assert cursor(page)[0] == 11 * S
-        expect(page.locator("#incident-count")).to_have_text("1 incident")
+        expect(page.locator("#incident-count")).to_have_text("0\N{NO-BREAK SPACE}incidents")
+
+
+def test_a_mark_of_another_node_is_selected_and_linked(
+    page: Page, other: Page, storm: Path, tmp_path: Path
+) -> None:
+    second = tmp_path / "lossy.mcap"
+    record_scenario(second, "lossy-stream", seconds=40)
+    with command("replay", str(storm), str(second), *QUIET) as running:
+        go(page, running, "t=30s")
+        expect(page.locator(".pane")).to_have_count(2)
+        pane = page.locator(".pane").nth(1)
+        until(page, "panes.panes[0].store.finds.length > 3")
+        pane.locator("canvas").focus()
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("Enter")
+        expect(page.locator("#drawer h2")).to_be_visible()
+        assert page.evaluate("plegscope.selected") is None
+        chosen = page.evaluate("panes.selected")
+        before = page.evaluate("player.t")
+        page.keyboard.press("P")
+        until(page, f"player.t < {before}")
+        # Of several at a time none stays behind.
+        page.evaluate("plegscope.select(plegscope.store.finds.at(-1).seq)")
+        assert page.evaluate("panes.selected") is None
+        page.evaluate(f"player.seek({before})")
+        until(page, f"player.t === {before}")
+        page.evaluate(f"panes.select({chosen['number']}, {chosen['seq']})")
+        query = address(page)
+        assert f"sel={chosen['seq']}&of={chosen['number']}" in query
+        go(other, running, query)
+        expect(other.locator("#drawer h2")).to_be_visible(timeout=PATIENT_MS)
+        assert other.evaluate("panes.selected") == chosen
+        other.keyboard.press("Escape")
+        expect(other.locator("#drawer")).to_be_hidden()
 
 
 def test_the_list_leads_to_the_player(page: Page, storm: Path, tmp_path: Path) -> None:
@@ -388,6 +536,13 @@ def test_accessibility(browser: Browser, server: Command, width: int, scheme: st
         page.evaluate("document.getElementById('markers').showPopover()")
         assert faults(page) == []
         page.evaluate("document.getElementById('markers').hidePopover()")
+        page.evaluate("document.getElementById('export').showPopover()")
+        assert faults(page) == []
+        page.evaluate("document.getElementById('export').hidePopover()")
+        page.keyboard.press("w")
+        expect(page.locator("#panel-body")).to_contain_text("100 containers had ended")
+        assert faults(page) == []
+        page.keyboard.press("w")
         page.evaluate("player.toEnd()")
         expect(page.locator("#play-state")).to_have_text("At the end")
         assert faults(page) == []
