@@ -76,6 +76,8 @@ export class LaneMenu {
   #changed(said) {
     const { page } = this;
     this.#show();
+    // Also where the same lanes stay: what their heads say is another thing.
+    page.timeline.rowsKey = "";
     page.timeline.invalidate();
     page.table.update();
     page.writeAddress();
