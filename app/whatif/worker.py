@@ -28,7 +28,7 @@ MOST_MEMORY = 1536 * 1024 * 1024
 """Bytes of memory; a million records need a quarter of it."""
 MOST_CPU_S = 900
 """Seconds of a core; a million records need half a minute."""
-NICE = 10
+NICE = 5
 """Whoever shows the page, and the node that is watched, come first."""
 LEVEL = 4
 TELL_EACH_S = 0.2
