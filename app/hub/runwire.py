@@ -73,6 +73,18 @@ class RunProgress(msgspec.Struct, frozen=True):
     ahead: int = 0
 
 
+def told_of(state: EngineState) -> dict[str, Any]:
+    """What a :class:`Change` may say of a state, by name."""
+    told: dict[str, Any] = {}
+    for name in _FIELDS:
+        value = getattr(state, name)
+        if isinstance(value, dict):
+            told |= {f"{name}.{key}": one for key, one in value.items()}
+        else:
+            told[name] = value
+    return told
+
+
 def differing(before: EngineState, after: EngineState) -> dict[str, Any]:
     """What a :class:`Change` says of two states."""
     fields: dict[str, Any] = {}
@@ -85,3 +97,12 @@ def differing(before: EngineState, after: EngineState) -> dict[str, Any]:
         else:
             fields[name] = new
     return fields
+
+
+def differences(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """The same of what ``told_of`` tells, or of a part of it: what is in ``after``."""
+    return {
+        name: new
+        for name, new in after.items()
+        if (old := before.get(name)) is not new and old != new
+    }

@@ -118,9 +118,55 @@ class StateBuilder:
         if taker is not None:
             taker(record)
 
-    def concerns(self, record: Record) -> bool:
-        """Whether a record of this kind can change more of the state than its health."""
-        return type(record) in self._takers
+    def changed(self, record: Record) -> dict[str, Any] | None:
+        """After a record was applied: what of the state, but for its health, it can have changed,
+        as it is now; None: it can be anything. ``requests.queued`` is the entry of that name in the
+        field ``requests``. Costs far less than ``state``."""
+        match record:
+            case ContainerEventSeen():
+                kind = record.type if record.type in TYPES else "unknown"
+                heard = self._heard
+                return {
+                    f"stream_events.{kind}": heard[kind],
+                    "stream_events.backlog": heard["backlog"],
+                }
+            case RelistStarted():
+                return {
+                    "queue": self._queue(),
+                    "running": self._running,
+                    "next_global_t": self._next_t,
+                }
+            case RelistFinished():
+                return {
+                    "running": self._running,
+                    "requests.executed": self._requests["executed"],
+                    "pace_ns": self._pause_ns,
+                    "next_global_t": self._next_t,
+                    "last_global": self._last_global,
+                }
+            case Lifecycle():
+                return {
+                    "pods": len(self._pods),
+                    "containers": self._containers,
+                    f"events.{record.source}": self._events[record.source],
+                }
+            case SyncBegan() | SyncFinished():
+                return {"queue": self._queue()}
+            case RequestMade() | RequestMoved():
+                told: dict[str, Any] = {
+                    "queue": self._queue(),
+                    "requests.queued": self._requests["queued"],
+                    "requests.held": len(self._held),
+                }
+                if record.outcome in ENDS:
+                    told[f"requests.{record.outcome}"] = self._requests[record.outcome]
+                return told
+            case EventIgnored():
+                return {"stream_events.ignored": self._heard["ignored"]}
+            case Gap():
+                return {"stream_events.lost": self._heard["lost"]}
+            case _:
+                return None if type(record) in self._takers else {}
 
     def state(self, t: int) -> EngineState:
         """The state at ``t`` (monotonic ns of the recorded session)."""
@@ -143,18 +189,24 @@ class StateBuilder:
                 stream.code,
                 stream.detail,
             ),
-            queue=QueueState(
-                self._depth, self._watching.queue_capacity, len(self._held), self._suspended()
-            ),
+            queue=self._queue(),
             running=self._running,
             last_global=self._last_global,
             next_global_t=self._next_t,
             pods=len(self._pods),
             containers=self._containers,
             events=dict(self._events),
-            requests={**self._requests, "held": len(self._held)},
+            requests=self._outcomes(),
             stream_events=dict(self._heard),
         )
+
+    def _queue(self) -> QueueState:
+        return QueueState(
+            self._depth, self._watching.queue_capacity, len(self._held), self._suspended()
+        )
+
+    def _outcomes(self) -> dict[str, int]:
+        return {**self._requests, "held": len(self._held)}
 
     def inner(self) -> Inner:
         """What ``resume`` needs beside a state and records to begin from."""

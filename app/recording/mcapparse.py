@@ -22,6 +22,7 @@ TOO_MANY = f"a chunk has more than {MOST_MESSAGES:,} messages"
 HEAD = struct.Struct("<BQ")
 FIXED = mcap.MESSAGE_HEAD.size - HEAD.size
 """Bytes of a message before its data."""
+MOST_LENGTH = FIXED + MOST_MESSAGE
 
 
 class Message(NamedTuple):
@@ -91,9 +92,23 @@ def parse(
 
     ``wanted``: of which channels messages are taken (None: of all).
     """
-    at, size, others = 0, len(records), 0
+    at, size, others, count = 0, len(records), 0, 0
     unpack = mcap.MESSAGE_HEAD.unpack_from
+    whole = size - mcap.MESSAGE_HEAD.size
     while at < size:
+        if at <= whole:
+            # What nearly all records are, in one go; anything else is looked at below.
+            opcode, length, channel, sequence, log_time, publish_time = unpack(records, at)
+            after = at + HEAD.size + length
+            if opcode == mcap.MESSAGE and FIXED <= length <= MOST_LENGTH and after <= size:
+                if count == MOST_MESSAGES:
+                    return TOO_MANY
+                count += 1
+                if wanted is None or channel in wanted:
+                    data = records[at + mcap.MESSAGE_HEAD.size : after]
+                    messages.append(Message(channel, sequence, log_time, publish_time, data))
+                at = after
+                continue
         if at + HEAD.size > size:
             return "a chunk's content ends within a record"
         opcode, length = HEAD.unpack_from(records, at)
@@ -101,18 +116,10 @@ def parse(
         if after > size:
             return "a record in a chunk is longer than the chunk"
         if opcode == mcap.MESSAGE:
-            if not FIXED <= length <= FIXED + MOST_MESSAGE:
-                return "a message in a chunk has no length that a message can have"
-            if len(messages) == MOST_MESSAGES:
-                return TOO_MANY
-            _op, _length, channel, sequence, log_time, publish_time = unpack(records, at)
-            if wanted is None or channel in wanted:
-                data = records[at + mcap.MESSAGE_HEAD.size : after]
-                messages.append(Message(channel, sequence, log_time, publish_time, data))
-        elif others == MOST_MESSAGES:
+            return "a message in a chunk has no length that a message can have"
+        if others == MOST_MESSAGES:
             return TOO_MANY
-        else:
-            others += 1
+        others += 1
         if opcode == mcap.CHANNEL and 4 <= length <= MOST_HEADER and len(channels) < MOST_CHANNELS:
             content = records[at + HEAD.size : after]
             topic = int.from_bytes(content[4:8], "little")

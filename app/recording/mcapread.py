@@ -305,7 +305,8 @@ class McapReader:
             raise _Bad("it would unpack to too much")
         # Read in steps, as what the frame says of its size need not be true.
         with self._unpack.stream_reader(packed, read_across_frames=False) as stream:
-            records = stream.read(MOST_CHUNK + 1)
+            # One byte more than it may have shows that there is more.
+            records = stream.read((told if told >= 0 else MOST_CHUNK) + 1)
         if len(records) > MOST_CHUNK or (told >= 0 and told != len(records)):
             raise _Bad("it unpacks to more than it says")
         if not self._afford(len(records)):

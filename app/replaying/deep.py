@@ -6,6 +6,7 @@ whoever plays on goes on from where the last piece ended.
 """
 
 import threading
+import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -23,11 +24,16 @@ from app.replaying.joined import FARTHEST, Opened
 from app.replaying.joining import Mover
 from app.replaying.past import Cutting, Past, StateOf
 from app.replaying.plan import Plan
+from app.replaying.uncollected import uncollected
 
 KEPT = 48
 """Pieces that are kept packed; each has some ten kilobytes."""
 STANDS = 4
 """Places from which it is gone on."""
+GRACE_S = 0.15
+"""After a piece was asked for, whoever reads the whole rests for so long,"""
+GIVE_WAY_S = 1.0
+"""but no longer than this before each piece of its own."""
 MOST_OPENING = 64
 """Chunks over which the records to begin from are spread, at most."""
 
@@ -70,10 +76,9 @@ class Deep:
         self._stands: OrderedDict[int, Past] = OrderedDict()
         self._mover = Mover(self._by)
         self._reading = threading.Lock()
-        self._counting = threading.Lock()
+        self._counting = threading.Condition()
         self._waiting = 0
-        self._nobody = threading.Event()
-        self._nobody.set()
+        self._asked = 0.0
 
     def __len__(self) -> int:
         return len(self.plan)
@@ -83,8 +88,14 @@ class Deep:
         return self.plan.holding(seq)
 
     def give_way(self) -> None:
-        """Wait while somebody waits for a piece."""
-        self._nobody.wait(1)
+        """Wait while somebody waits for a piece, or is likely to ask for the next one."""
+        end = time.monotonic() + GIVE_WAY_S
+        with self._counting:
+            while (now := time.monotonic()) < end:
+                rest = end - now if self._waiting else self._asked + GRACE_S - now
+                if rest <= 0:
+                    return
+                self._counting.wait(min(rest, end - now))
 
     def piece(self, number: int) -> bytes:
         """A piece as gzipped JSON of ``Piece``.
@@ -101,7 +112,8 @@ class Deep:
             with self._lock:
                 packed = self._packed.get(number)
                 if packed is None:
-                    packed = self._packed[number] = self._cut(number)
+                    with uncollected():
+                        packed = self._packed[number] = self._cut(number)
                     if len(self._packed) > KEPT:
                         self._packed.popitem(last=False)
                 self._packed.move_to_end(number)
@@ -114,7 +126,7 @@ class Deep:
         seq = self.plan.firsts[number]
         for item in self._played(number):
             if not isinstance(item, StateThen):
-                yield self._mover.move(item, seq, -FARTHEST)
+                yield self._moved(item, seq, -FARTHEST)
                 seq += 1
 
     def mentions(self, number: int, text: bytes) -> bool:
@@ -124,10 +136,8 @@ class Deep:
     def _ask(self, more: int) -> None:
         with self._counting:
             self._waiting += more
-            if self._waiting:
-                self._nobody.clear()
-            else:
-                self._nobody.set()
+            self._asked = time.monotonic()
+            self._counting.notify_all()
 
     # One piece
 
@@ -141,7 +151,7 @@ class Deep:
                     # What the file begins with: whatever was counted in those before it.
                     cutting.know(_shifted(item, self._by))
                 continue
-            record = self._mover.move(item, past.seq + 1, at)
+            record = self._moved(item, past.seq + 1, at)
             at = record.t
             cutting.add(record)
         if len(cutting.records) != self.plan.count(number):
@@ -186,7 +196,7 @@ class Deep:
         else:
             past, rest = began
             for record in rest:
-                past.apply(self._mover.move(record, past.seq + 1, past.t))
+                past.apply(self._moved(record, past.seq + 1, past.t))
             self._go_over(past, range(key + 1, begin))
         if past.seq != plan.firsts[number] - 1:
             raise Broken(self._name)
@@ -203,7 +213,7 @@ class Deep:
                 if older and began:
                     continue
                 began = began or not older
-                past.apply(self._mover.move(_record(item), past.seq + 1, past.t))
+                past.apply(self._moved(_record(item), past.seq + 1, past.t))
 
     def _begun(self, key: int) -> tuple[Past, list[Record]] | None:
         """The past as the last state in a chunk tells it, and the records after it there."""
@@ -244,6 +254,12 @@ class Deep:
             items = self._items(key)
         return found[::-1]
 
+    def _moved(self, record: Record, seq: int, not_before: int) -> Record:
+        """A record in its place in what is played; mostly it is there already."""
+        if not self._by and record.seq == seq and record.t >= not_before:
+            return record
+        return self._mover.move(record, seq, not_before)
+
     def _items(self, chunk: int, containing: bytes = b"") -> list[Item]:
         with self._reading:
             items = self._recording.journal_at(self.plan.offset(chunk), containing)
@@ -273,27 +289,27 @@ def _shifted(then: StateThen, by: int) -> StateThen:
         state,
         t=state.t + by,
         health=msgspec.structs.replace(
-            state.health, last_start_t=_moved(state.health.last_start_t, by)
+            state.health, last_start_t=_later(state.health.last_start_t, by)
         ),
         stream=msgspec.structs.replace(
             state.stream,
             since_t=state.stream.since_t + by,
-            retry_t=_moved(state.stream.retry_t, by),
+            retry_t=_later(state.stream.retry_t, by),
         ),
         running=_relist(state.running, by),
         last_global=_relist(state.last_global, by),
-        next_global_t=_moved(state.next_global_t, by),
+        next_global_t=_later(state.next_global_t, by),
     )
     pods = tuple(
         msgspec.structs.replace(
-            pod, seen_t=pod.seen_t + by, gone_t=_moved(pod.gone_t, by), last_t=pod.last_t + by
+            pod, seen_t=pod.seen_t + by, gone_t=_later(pod.gone_t, by), last_t=pod.last_t + by
         )
         for pod in then.pods
     )
     return msgspec.structs.replace(then, t=then.t + by, state=engine, pods=pods)
 
 
-def _moved(t: int | None, by: int) -> int | None:
+def _later(t: int | None, by: int) -> int | None:
     return None if t is None else t + by
 
 

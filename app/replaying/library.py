@@ -22,6 +22,8 @@ from app.replaying.sources import never
 
 MOST_OPEN = 2
 """Recordings laid out at the same time."""
+AT_ONCE = 64
+"""Records that are taken in one go."""
 MOST_FINDING = 2
 """Searches through a recording at the same time."""
 
@@ -108,8 +110,11 @@ class Library:
         records = await asyncio.to_thread(film.advance)
         if self._main is None or film is not self._main.films[0]:
             return
-        for record in records:
+        for number, record in enumerate(records, 1):
             self.take(record)
+            if not number % AT_ONCE:
+                # Somebody may wait for an answer.
+                await asyncio.sleep(0)
         if film.whole:
             self.finish()
 

@@ -9,7 +9,7 @@ from app.engine.records import Record, RuntimeHung, RuntimeSeen
 from app.engine.state import EngineState
 from app.hub.encode import encode
 from app.hub.filmwire import Piece
-from app.hub.runwire import Change, differing
+from app.hub.runwire import Change, differences, told_of
 from app.hub.wire import OldestCall, PodRow, SessionState
 from app.journal.projection import PodTable
 from app.journal.rebuild import StateBuilder
@@ -79,7 +79,7 @@ class Cutting:
         self._past = past
         self._before = state(past)
         self._rows = past.rows()
-        self._engine = self._before.engine
+        self._told = told_of(self._before.engine)
         self._oldest = past.oldest
         self._changes: list[Change] = []
         self.records: list[Record] = []
@@ -89,16 +89,13 @@ class Cutting:
         past = self._past
         past.apply(record)
         self.records.append(record)
-        if past.builder.concerns(record):
-            after = past.builder.state(record.t)
-            fields = differing(self._engine, after)
-            self._engine = after
+        told = past.builder.changed(record)
+        if told is None:
+            told = told_of(past.builder.state(record.t))
         else:
-            health = past.builder.health(record.t)
-            fields = {}
-            if health != self._engine.health:
-                fields["health"] = health
-                self._engine = msgspec.structs.replace(self._engine, health=health)
+            told["health"] = past.builder.health(record.t)
+        fields = differences(self._told, told)
+        self._told.update(told)
         if past.oldest != self._oldest:
             fields["oldest_call"] = self._oldest = past.oldest
         if fields:
@@ -111,9 +108,9 @@ class Cutting:
             past.builder = StateBuilder()
             for record in self.records:
                 past.builder.apply(record)
-        after = past.builder.state(self.records[-1].t)
-        fields = differing(self._engine, after)
-        self._engine = after
+        told = told_of(past.builder.state(self.records[-1].t))
+        fields = differences(self._told, told)
+        self._told = told
         if fields:
             self._changes.append(Change(self.records[-1].seq, fields))
 

@@ -1,0 +1,36 @@
+"""The collector rests while something short is done, and is as it was afterwards."""
+
+from __future__ import annotations
+
+import gc
+from contextlib import ExitStack
+
+import pytest
+
+from app.replaying.uncollected import uncollected
+
+
+def test_it_rests_until_the_last_one_is_done() -> None:
+    assert gc.isenabled()
+    with ExitStack() as first:
+        first.enter_context(uncollected())
+        with uncollected():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def test_it_is_on_again_after_an_error() -> None:
+    with pytest.raises(KeyError), uncollected():
+        raise KeyError
+    assert gc.isenabled()
+
+
+def test_who_has_turned_it_off_turns_it_on() -> None:
+    gc.disable()
+    try:
+        with uncollected():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
