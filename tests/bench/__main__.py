@@ -9,11 +9,12 @@
     g  a run of ten minutes: played ahead, sent, stepped back in a browser
     h  the recorder: an hour, beside SQLite and JSON lines, and what a step pays
     j  frames of the timeline while it is panned, zoomed and scrolled
+    i  recordings of up to ten million records, replayed: open, seek, play, memory
     k  an hour of churn with three browsers; only when chosen
     l  opening each page: first picture, and what is sent
 
-a, b and d need root on a Linux where the lab's containerd runs. All together take some minutes; a
-figure that misses its target does not change the exit code.
+a, b and d need root on a Linux where the lab's containerd runs. All together take a quarter of an hour;
+a figure that misses its target does not change the exit code.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from tests.bench import (
+    bigfile,
     cost,
     fanout,
     frames,
@@ -51,6 +53,7 @@ MEASURES: dict[str, Callable[[Node], Section]] = {
     "g": lambda _node: playing.measure(),
     "h": lambda _node: recording.measure(),
     "j": lambda _node: frames.measure(),
+    "i": lambda _node: bigfile.measure(),
     "k": lambda _node: hour.measure(),
     "l": lambda _node: opening.measure(),
 }
