@@ -8,13 +8,13 @@
     f  virtual time against life, a stop event's step, memory per pod
     g  a run of ten minutes: played ahead, sent, stepped back in a browser
     h  the recorder: an hour, beside SQLite and JSON lines, and what a step pays
-    j  frames of the timeline while it is panned, zoomed and scrolled
     i  recordings of up to ten million records, replayed: open, seek, play, memory
+    j  frames of the timeline while it is panned, zoomed and scrolled
     k  an hour of churn with three browsers; only when chosen
     l  opening each page: first picture, and what is sent
 
-a, b and d need root on a Linux where the lab's containerd runs. All together take a quarter of an hour;
-a figure that misses its target does not change the exit code.
+a, b and d need root on a Linux where the lab's containerd runs. All together take a quarter of
+an hour; a figure that misses its target does not change the exit code.
 """
 
 from __future__ import annotations
