@@ -57,9 +57,17 @@ function queue({ store, from, to, heads }, rows, px) {
   const { depths } = store;
   const floor = heads.ruler + heads.global + heads.stream + heads.queue - 3;
   const most = Math.log1p(store.state?.engine.queue.capacity ?? 200);
+  let drawn = -Infinity;
+  let highest = 0;
   for (let i = Math.max(0, lowerBound(depths, from) - 1); i < depths.length && depths[i].t <= to; i += 1) {
     const { t, seq, depth } = depths[i];
-    if (!depth) continue;
+    // Of those on one pixel only what stands out of the others can be seen.
+    if (px(t) - drawn >= 1) {
+      drawn = px(t);
+      highest = 0;
+    }
+    if (depth <= highest) continue;
+    highest = depth;
     const h = Math.max(3, Math.round((heads.queue - 6) * Math.min(1, Math.log1p(depth) / most)));
     const next = depths[i + 1];
     rows[LAYER.wait].push({ k: "queue", x: px(t), x2: next ? px(next.t) : Infinity, y: floor - h, h, seq });

@@ -144,8 +144,21 @@ function running({ scene, lane, out, px, dim, top, g, uid }) {
     if (right <= left || left > scene.to) return;
     out[LAYER.run].push({ k: solid ? "run" : "dots", x: px(left), x2: right === Infinity ? Infinity : px(Math.min(right, scene.to)), y, dim: dim || quiet, uid });
   };
-  if (cached.length && cached[0].before !== null) draw(begin, cached[0].t, cached[0].before);
-  for (let i = 0; i < cached.length; i += 1) draw(cached[i].t, cached[i + 1]?.t ?? Infinity, cached[i].running > 0);
+  // As far as nothing changes that can be seen it is one line: what is shorter than a pixel belongs to what was before.
+  const least = 1 / scene.scale;
+  const first = Math.max(0, lowerBound(cached, begin) - 1);
+  let from = begin;
+  /** @type {boolean|null} */
+  let solid = first === 0 && cached.length ? cached[0].before : null;
+  for (let i = first; i < cached.length && cached[i].t <= scene.to; i += 1) {
+    const runs = cached[i].running > 0;
+    const next = cached[i + 1]?.t ?? Infinity;
+    if (runs === solid || (solid !== null && i > first && next - cached[i].t < least)) continue;
+    if (solid !== null) draw(from, cached[i].t, solid);
+    from = cached[i].t;
+    solid = runs;
+  }
+  if (solid !== null) draw(from, Infinity, solid);
 }
 
 /** @param {At} at */
