@@ -51,7 +51,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 @pytest.mark.parametrize(
     ("path", "percent"),
-    [("", 150), (RUN, 150), ("", 200), (RUN, 200), ("help", 200), ("faults", 200)],
+    [("", 150), (RUN, 150), ("", 200), (RUN, 200), ("lessons/hint-lost?step=2", 200)],
 )
 def test_text_of_twice_the_size_wraps_and_nothing_sticks_out(
     page: Page, server: Command, path: str, percent: int

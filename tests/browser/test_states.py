@@ -246,6 +246,27 @@ STATES: dict[str, tuple[dict[str, Any], str, str, str, str]] = {
 LOOKS = [(1280, "dark"), (390, "light"), (1280, "forced")]
 
 
+#: Marks that do not stand out on the canvas (WCAG's 3:1), as it really paints the colours it was
+#: given: names of system colours, where the system forces its own.
+PALE = """() => {
+  const canvas = document.body.appendChild(document.createElement("canvas"));
+  const c = canvas.getContext("2d");
+  const { palette } = plegscope.timeline.painter;
+  const light = (name) => {
+    c.fillStyle = palette[name];
+    c.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...c.getImageData(0, 0, 1, 1).data].map((part) => part / 255)
+      .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+  };
+  const ground = light("ground");
+  const marks = ["said", "ask", "glob", "found", "late", "lost", "bad", "life", "focus", "text3"];
+  const pale = marks.filter((name) => Math.max(light(name) / ground, ground / light(name)) < 3);
+  canvas.remove();
+  return pale;
+}"""
+
+
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_every_state_is_said_and_shuts_nobody_out(
     browser: Browser, server: Command, width: int, scheme: str
@@ -270,6 +291,7 @@ def test_every_state_is_said_and_shuts_nobody_out(
     if width < 700:
         page.locator(".tabs [data-tab=now]").click()
     says(page, "Healthy")
+    assert page.evaluate(PALE) == []
     for name, (facts, sentence, meaning, icon, action) in STATES.items():
         stage.facts = facts
         stage.say_state()
