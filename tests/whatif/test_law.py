@@ -6,6 +6,7 @@ from itertools import permutations
 from pathlib import Path
 from statistics import median
 
+import msgspec
 import pytest
 
 from app.engine.profiles import PROFILES
@@ -95,3 +96,17 @@ def test_calls_come_out_in_kind(then: str, now: str, tmp_path: Path) -> None:
     guessed = sum(answer.calls[1].values())
     really = sum(real.truth.calls.values())
     assert abs(guessed - really) <= really / 4
+
+
+@pytest.mark.parametrize("scenario", ["crash-loop", "churn", "long-sync", "storm"])
+def test_nothing_held_agrees_with_an_engine_that_holds_nothing(
+    scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded = play(scenario, "kep", 7, 60)
+    holds_nothing = msgspec.structs.replace(PROFILES["kep"], suspension=False)
+    with monkeypatch.context() as changed:
+        changed.setitem(PROFILES, "kep", holds_nothing)
+        real = play.__wrapped__(scenario, "kep", 7, 60)
+    held = hold(recorded, real, whatif(recorded, tmp_path / "a.mcap", hold_ns=0))
+    assert held.broken == []
+    assert len(held.rows) >= 3
