@@ -80,9 +80,12 @@ export class NodePanes {
     frame();
   }
 
-  /** More of a node has been read: what is shown may be there now. */
-  read() {
-    for (const pane of this.panes) pane.moveTo(this.player.t);
+  /** More of a node has been read: what is shown may be there now. @param {Tape[]} untrue of what was told of these nothing holds any more */
+  read(untrue) {
+    for (const pane of this.panes) {
+      if (untrue.includes(pane.tape)) pane.follower.again();
+      else pane.moveTo(this.player.t);
+    }
   }
 
   /** @param {number} number of the node @param {number} seq */

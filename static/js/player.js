@@ -197,6 +197,12 @@ export class Player {
     this.#go(t, seq);
   }
 
+  /** What was told of this moment is no longer so: show it anew. */
+  again() {
+    this.seq = Number.MAX_SAFE_INTEGER;
+    this.#go(this.t, null);
+  }
+
   /** Right after a record. @param {number} seq */
   seekTo(seq) {
     this.pause();

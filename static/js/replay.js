@@ -49,20 +49,24 @@ function sourceOf(source, node) {
   return query.toString();
 }
 
-/** Read on until all is read. @param {() => Tape[]} tapes @param {() => boolean} stopped @param {() => void} more */
+/** Read on until all is read. @param {() => Tape[]} tapes @param {() => boolean} stopped @param {(untrue: Tape[]) => void} more `untrue`: of what was told of these nothing holds any more */
 async function readOn(tapes, stopped, more) {
   while (!stopped() && tapes().some((tape) => !tape.told.whole)) {
     await new Promise((resolve) => { setTimeout(resolve, READ_EVERY); });
+    /** @type {Tape[]} */
+    const untrue = [];
     for (const tape of tapes()) {
       if (tape.told.whole) continue;
       const since = tape.table.length;
+      const { layout } = tape.told;
       try {
         tape.update(await tape.server.told(since), since);
+        if (tape.told.layout !== layout) untrue.push(tape);
       } catch {
         // The next one may come; what is missing shows where it is looked for.
       }
     }
-    more();
+    more(untrue);
   }
 }
 
@@ -151,9 +155,10 @@ function replayPage() {
       if (place.of !== null && place.of !== undefined && place.selected !== null) panes?.select(place.of, place.selected);
       if (aim.t > player.duration) bar?.say(`This link leads to ${runTime(aim.t)}, and the recording ends before: here is its end.`, true);
     }
-    void readOn(() => tapes, () => Boolean(player.trouble), () => {
+    void readOn(() => tapes, () => Boolean(player.trouble), (untrue) => {
       if (player.film instanceof Together) player.film.update();
-      panes?.read();
+      if (untrue.includes(tapes[0])) player.again();
+      panes?.read(untrue);
       more?.loaded();
       landing?.update();
     });

@@ -6,9 +6,12 @@ import { filmPageQuery, readFilmPlace, sourceQuery, writeFilmLink } from "../../
 import { columnsOf, dragged, gripAt } from "../../static/js/overview.js";
 import { Player } from "../../static/js/player.js";
 import { endWords, loopWith } from "../../static/js/replay-bar.js";
+import { fileName, makingWords, stretchFields } from "../../static/js/replay-export.js";
+import { waitWords } from "../../static/js/replay-land.js";
 import { parseMoment, readPlace } from "../../static/js/run-link.js";
 import { Store } from "../../static/js/store.js";
 import { MOST_PIECES, Tape } from "../../static/js/tape.js";
+import { Beside, Together, commonIdle, incidentNear } from "../../static/js/together.js";
 import { S } from "./kit.mjs";
 
 const ENGINE = { t: 0, running: null, stream: { state: "off", since_t: 0, meaning: "", attempt: 0, code: null }, queue: { length: 0 } };
@@ -279,17 +282,19 @@ test("nothing but an idle stretch is shortened, and every place is a time", () =
 });
 
 test("a link of a recording says all of it and is read again", () => {
-  const place = { t: 65.25 * S, seq: 12, selected: 9, loop: /** @type {[number, number]} */ ([60 * S, 70 * S]), rate: 5, digest: "0123456789abcdef" };
+  const place = { t: 65.25 * S, seq: 12, selected: 9, loop: /** @type {[number, number]} */ ([60 * S, 70 * S]), rate: 5, digest: "0123456789abcdef", of: 1, nodes: /** @type {"all"} */ ("all") };
   const link = writeFilmLink("file=a+b.mcap&node=1", place, "filter=cart&select=4");
-  assert.equal(link, "file=a+b.mcap&node=1&digest=0123456789abcdef&t=65.25s&at=12&sel=9&loop=60s..70s&rate=5&filter=cart");
+  assert.equal(link, "file=a+b.mcap&node=1&digest=0123456789abcdef&t=65.25s&at=12&sel=9&of=1&loop=60s..70s&rate=5&nodes=all&filter=cart");
   assert.deepEqual(readFilmPlace(link), place);
   assert.equal(sourceQuery(link), "file=a+b.mcap&node=1");
-  assert.equal(filmPageQuery(link), "?filter=cart&select=9");
+  // What is selected on another node is not the page's own business.
+  assert.equal(filmPageQuery(link), "?filter=cart");
+  assert.equal(filmPageQuery(link.replace("&of=1", "")), "?filter=cart&select=9");
 });
 
 test("a link that says what cannot be says nothing", () => {
-  const none = { t: null, seq: null, selected: null, loop: null, rate: 1, digest: "" };
-  for (const query of ["", "t=x&at=-1&sel=1.5&loop=5s&rate=1e9&digest=zz", "loop=9s..2s&rate=nan", "t=99999999h", "loop=..&rate=0"]) {
+  const none = { t: null, seq: null, selected: null, loop: null, rate: 1, digest: "", of: null, nodes: "" };
+  for (const query of ["", "t=x&at=-1&sel=1.5&loop=5s&rate=1e9&digest=zz", "loop=9s..2s&rate=nan", "t=99999999h", "loop=..&rate=0&of=200&nodes=some"]) {
     assert.deepEqual(readFilmPlace(query), none, query);
   }
 });
@@ -359,4 +364,57 @@ test("when an index proves untrue, nothing told by it is kept", async () => {
   tape.update({ ...made.told, layout: 2, pieces, records: 40 }, tape.table.length);
   assert.deepEqual(tape.table, pieces);
   assert.equal(tape.here.size, 0);
+});
+
+test("nothing happens where nothing happens on any node", () => {
+  assert.deepEqual(commonIdle([]), []);
+  assert.deepEqual(commonIdle([[[0, 10], [20, 40, true]], [[5, 25, true], [30, 50, true]]]), [[5, 10, false], [20, 25, true], [30, 40, true]]);
+  assert.deepEqual(commonIdle([[[0, 10]], []]), []);
+});
+
+test("several nodes have one clock, and each its own records", async () => {
+  const one = film(100);
+  const other = film(600, { idle: [[20 * S, 50 * S]] });
+  const tapes = [new Tape(one.server, one.told, () => S), new Tape(other.server, other.told, () => S)];
+  const together = new Together(tapes);
+  assert.equal(together.duration, other.told.end_t);
+  // The first node was recorded for ten seconds, so what is idle on the other is idle.
+  assert.deepEqual(together.idle, [[20 * S, 50 * S, false]]);
+  assert.equal(together.skip(30 * S), 48 * S);
+  const store = new Store(1e6);
+  const player = new Player({ load: async () => together });
+  player.attach({ take: (message) => store.apply(message) });
+  await player.load();
+  player.seek(15 * S);
+  await arrive();
+  assert.deepEqual([player.t, player.seq, store.lastSeq], [15 * S, 100, 100]);
+  assert.deepEqual(store.state?.unrecorded, { from: one.told.end_t, to: other.told.end_t });
+  // The cursor has moved once the other had what it shows, too.
+  const beside = new Beside(tapes[1], () => together.duration);
+  assert.equal(beside.load(15 * S, null), null);
+  assert.equal(beside.settle(15 * S, null), 151);
+  player.seek(5 * S);
+  await arrive();
+  assert.deepEqual([player.seq, store.state?.unrecorded ?? null, store.gaps], [51, null, []]);
+  player.again();
+  await arrive();
+  assert.deepEqual([player.seq, store.records.at(-1)?.seq], [51, 51]);
+});
+
+test("an incident is found on whichever node it was", () => {
+  const node = (/** @type {string} */ name, /** @type {number[]} */ ...times) => /** @type {any} */ ({ name, tape: { told: { incidents: times.map((t) => ({ t, text: `${t}` })) } } });
+  const nodes = [node("a", 5, 20), node("b", 10, 30), node("c")];
+  const walk = (/** @type {number} */ t, /** @type {-1|1} */ direction) => incidentNear(nodes, t, direction)?.name ?? null;
+  assert.deepEqual([walk(0, 1), walk(5, 1), walk(10, 1), walk(20, 1), walk(30, 1)], ["a", "b", "a", "b", null]);
+  assert.deepEqual([walk(40, -1), walk(30, -1), walk(20, -1), walk(10, -1), walk(5, -1)], ["b", "a", "b", "a", null]);
+});
+
+test("an export says which stretch, how far it is, and what its file is called", () => {
+  assert.deepEqual(stretchFields(null, 90 * S), { from: "", to: "" });
+  assert.deepEqual(stretchFields([-5 * S, 95 * S], 90 * S), { from: "", to: "" });
+  assert.deepEqual(stretchFields([1.5 * S, 20.25 * S], 90 * S), { from: "1.5s", to: "20.25s" });
+  assert.equal(fileName('attachment; filename="plegscope-a.pftrace"'), "plegscope-a.pftrace");
+  assert.equal(fileName(null), "plegscope-export");
+  assert.equal(makingWords([{ name: "a", records: 1200, bytes: 0 }, { name: "b", records: 1, bytes: 3 * 1024 * 1024 }]), "1,200\u00a0records read; 1\u00a0record read, 3.0\u00a0MiB written");
+  assert.match(waitWords(90 * S, 30 * S), /^Going to 1\u00a0min.* which has not been read yet: 30\.000\u00a0s have\.$/);
 });
