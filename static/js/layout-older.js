@@ -35,7 +35,7 @@ export function layoutOlderLane(scene, older, uid, top, h, out, px, dim) {
 export function layoutOlderHeads(scene, older, rows, lanes, px) {
   if (!older.width) return;
   relists(scene, older, rows, lanes, px);
-  stream(scene, older, rows, lanes, px);
+  streamBefore(scene, older, rows, lanes, px);
 }
 
 /** A bar for each cell: the longest of it. @param {Scene} scene @param {Older} older @param {Item[][]} rows @param {Item[][]} lanes @param {(t: number) => number} px */
@@ -80,7 +80,7 @@ function relists(scene, older, rows, lanes, px) {
 }
 
 /** @param {Scene} scene @param {Older} older @param {Item[][]} rows @param {Item[][]} lanes @param {(t: number) => number} px */
-function stream({ store, heads, off, now }, older, rows, lanes, px) {
+function streamBefore({ store, heads, off, now }, older, rows, lanes, px) {
   const y = heads.ruler + heads.global + heads.stream - 4;
   const here = store.stretches[0]?.from ?? older.to;
   const { turns } = older.bins;
