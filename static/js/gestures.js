@@ -101,6 +101,8 @@ export class Gestures {
     if (!held || this.dragging) return;
     const item = this.timeline.at(held.startX, held.startY);
     this.host.select(item?.seq ?? null);
+    // It is under the pointer: nothing moves to show it.
+    this.timeline.selectedSeen = true;
   }
 
   /** @param {PointerEvent} event */

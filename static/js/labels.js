@@ -20,9 +20,8 @@ const SPARE = 200;
 
 /** How a container is, in a word or two. @param {import("./lane.js").Part} part */
 export function partWords(part) {
-  const n = part.restarts[part.restarts.length - 1]?.[1] ?? 0;
   const how = part.state === "exited" && part.exit !== null ? `exit ${part.exit}` : part.state || "gone";
-  return [how, n ? count(n, "restart") : ""].filter(Boolean).join(", ");
+  return [how, part.restarts ? count(part.restarts, "restart") : ""].filter(Boolean).join(", ");
 }
 
 /** What a row that stands for pods not shown says, and what its button does. @param {Row} row @param {string} filter */
@@ -162,7 +161,7 @@ export class Labels {
   #laneKey(row, lane) {
     if (row.part) return `${partWords(row.part)}|${row.part.reason}`;
     const sort = this.#sort;
-    const by = sort === "restarts" ? lane.restarts() : sort === "slowest" ? lane.slowest()?.seq : "";
+    const by = sort === "restarts" ? lane.restarts : sort === "slowest" ? lane.slowest?.seq : "";
     return `${lane.label}|${lane.lastDeath?.seq ?? ""}|${lane.goneT !== null}|${lane.error}|${lane.parts.size}|${row.open}|${row.pinned}|${sort}|${by}`;
   }
 
@@ -212,11 +211,10 @@ export class Labels {
   #last(lane) {
     const sort = this.#sort;
     if (sort === "restarts") {
-      const n = lane.restarts();
-      return n ? h("span", { class: "last" }, count(n, "restart")) : null;
+      return lane.restarts ? h("span", { class: "last" }, count(lane.restarts, "restart")) : null;
     }
-    const death = sort === "slowest" ? lane.slowest() : lane.lastDeath;
-    const late = death ? (sort === "slowest" ? death.t - /** @type {number} */ (death.from) : lateness(death.rec)) : null;
+    const death = sort === "slowest" ? lane.slowest : lane.lastDeath;
+    const late = death ? (sort === "slowest" ? lane.slowness : lateness(death.rec)) : null;
     if (!death || late === null) return null;
     const which = sort === "slowest" ? "Slowest stop" : "Last stop";
     return h("span", { class: "last", title: `${which}: noticed ${late < 1e3 ? "" : "after "}${lateBy(late)}` }, glyph(findGlyph(death.rec)), lateBy(late));

@@ -61,26 +61,19 @@ export function isQuiet(lane, from, to, known) {
 const byName = (a, b) => NAMES.compare(a.label, b.label) || NAMES.compare(a.namespace, b.namespace) || (a.uid < b.uid ? -1 : 1);
 
 /**
- * Lanes in order. `before` (ns): what came at that time or later does not count, and nothing but the
- * times of records does; null: everything up to now.
+ * Lanes in order. `before` (ns), of the activity: what came at that time or later does not count, and
+ * nothing but the times of records does; null: everything up to now.
  * @param {Iterable<Lane>} lanes @param {Sort} sort @param {number|null} before @returns {Lane[]}
  */
 export function sorted(lanes, sort, before) {
   const all = [...lanes];
   if (sort === "name") return all.sort(byName);
-  const until = before ?? Infinity;
   /** @type {(lane: Lane) => number} */
-  const weigh = sort === "restarts" ? (lane) => lane.restarts(until)
-    : sort === "slowest" ? (lane) => slowness(lane, until)
+  const weigh = sort === "restarts" ? (lane) => lane.restarts
+    : sort === "slowest" ? (lane) => lane.slowness
       : before === null ? (lane) => lane.lastT : (lane) => activityBefore(lane, before);
   const weight = new Map(all.map((lane) => [lane, weigh(lane)]));
   const heavier = (/** @type {Lane} */ a, /** @type {Lane} */ b) => /** @type {number} */ (weight.get(b)) - /** @type {number} */ (weight.get(a));
   if (sort === "activity") return all.sort((a, b) => heavier(a, b) || (before === null ? 0 : a.seenT - b.seenT) || (a.label < b.label ? -1 : 1));
   return all.sort((a, b) => heavier(a, b) || byName(a, b));
-}
-
-/** How long the pod's slowest death was unnoticed (ns); below all others if none is known. @param {Lane} lane @param {number} until */
-function slowness(lane, until) {
-  const find = lane.slowest(until);
-  return find ? find.t - /** @type {number} */ (find.from) : -1;
 }

@@ -27,14 +27,13 @@
  * @typedef {{t: number, seq: number, running: number, before: boolean|null, on?: readonly string[]|null}} Cached
  *   The pod cache from `t` on; `before`: whether something ran until then (null: not known); `on`:
  *   names of the containers that run (null: not known which).
- * @typedef {{name: string, restarts: [number, number][], state: string, exit: number|null, reason: string}} Part
- *   One container of the pod, whichever of its instances is the newest. `restarts`: how many there
- *   had been from when (ns) on, in order of time.
+ * @typedef {{name: string, restarts: number, state: string, exit: number|null, reason: string}} Part
+ *   One container of the pod, whichever of its instances is the newest. `restarts`: the highest number
+ *   that was told; `state`: as the runtime has it, empty if it has it no longer.
  */
 
-/** Containers of one pod that are told apart, and changes of a restart number that are kept, at most. */
+/** Containers of one pod that are told apart, at most. */
 const MOST_PARTS = 64;
-const MOST_STEPS = 64;
 
 /** A finding's runtime time is believed up to this age (ns): beyond, clocks disagree. */
 const TAIL_LIMIT = 3600e9;
@@ -99,6 +98,8 @@ export class Lane {
     this.pending = null;
     /** Newest death that was found, for the label. @type {Find|null} */
     this.lastDeath = null;
+    /** The death that was unnoticed longest, of those whose time is known. @type {Find|null} */
+    this.slowest = null;
     /** The pod's containers by name, oldest first. @type {Map<string, Part>} */
     this.parts = new Map();
   }
@@ -107,49 +108,38 @@ export class Lane {
     return this.name.trim() || `new pod ${this.uid.slice(0, 8)}`;
   }
 
-  /** How often its containers had been started again before `t` (ns). @param {number} t */
-  restarts(t = Infinity) {
+  /** How often its containers have been started again. */
+  get restarts() {
     let n = 0;
-    for (const { restarts } of this.parts.values()) n += restarts.findLast((step) => step[0] < t)?.[1] ?? 0;
+    for (const part of this.parts.values()) n += part.restarts;
     return n;
   }
 
-  /** The death that was unnoticed longest before `t` (ns), of those whose time is known. @param {number} t @returns {Find|null} */
-  slowest(t = Infinity) {
-    /** @type {Find|null} */
-    let worst = null;
-    for (const find of this.finds) {
-      if (find.t >= t) break;
-      if (find.from === null || find.rec.is_sandbox) continue;
-      if (!worst || find.t - find.from > worst.t - /** @type {number} */ (worst.from)) worst = find;
-    }
-    return worst;
+  /** How long its slowest death was unnoticed (ns); below all others if none is known. */
+  get slowness() {
+    return this.slowest ? this.slowest.t - /** @type {number} */ (this.slowest.from) : -1;
+  }
+
+  /** @param {Find} find */
+  #weigh(find) {
+    if (find.from !== null && !find.rec.is_sandbox && find.t - find.from > this.slowness) this.slowest = find;
   }
 
   /** @param {string} name */
   #part(name) {
     let part = this.parts.get(name);
     if (!part && this.parts.size < MOST_PARTS) {
-      part = { name, restarts: [], state: "", exit: null, reason: "" };
+      part = { name, restarts: 0, state: "", exit: null, reason: "" };
       this.parts.set(name, part);
     }
     return part ?? null;
   }
 
-  /** @param {Part} part @param {number} n @param {number} t */
-  #restarted(part, n, t) {
-    const last = part.restarts[part.restarts.length - 1]?.[1] ?? 0;
-    if (!(n > last)) return;
-    part.restarts.push([t, n]);
-    // The oldest says how many there were before what is kept.
-    if (part.restarts.length > MOST_STEPS) part.restarts.splice(1, 1);
-  }
-
   /**
    * The pod's containers as the pod cache has them, newest first.
-   * @param {any[]} containers @param {number} t from when on (ns) @returns {readonly string[]} names of those that run
+   * @param {any[]} containers @returns {readonly string[]} names of those that run
    */
-  told(containers, t) {
+  told(containers) {
     const on = new Set();
     const newest = new Set(containers.map((each) => each.name));
     for (let i = containers.length - 1; i >= 0; i -= 1) {
@@ -158,8 +148,7 @@ export class Lane {
       const part = this.#part(name);
       if (!part) continue;
       // The last one that is met is the newest of its name.
-      Object.assign(part, { state, exit: exit ?? null, reason: reason ?? "" });
-      this.#restarted(part, attempt ?? 0, t);
+      Object.assign(part, { state, exit: exit ?? null, reason: reason ?? "", restarts: Math.max(part.restarts, attempt ?? 0) });
     }
     for (const part of this.parts.values()) if (!newest.has(part.name)) part.state = "";
     const before = this.cached[this.cached.length - 1]?.on;
@@ -200,9 +189,12 @@ export class Lane {
     // Events that are believed have no relist: only what one of them told belongs together.
     const fan = shown && last && last.rec.relist === rec.relist && (rec.relist !== 0 || last.t === rec.t) ? last.fan + 1 : 0;
     const find = { t: rec.t, seq: rec.seq, rec, from, fan, again };
-    if (shown) this.finds.push(find);
+    if (shown) {
+      this.finds.push(find);
+      this.#weigh(find);
+    }
     const part = rec.is_sandbox || !rec.container_name ? null : this.#part(rec.container_name);
-    if (part) this.#restarted(part, rec.attempt ?? 0, rec.t);
+    if (part) part.restarts = Math.max(part.restarts, rec.attempt ?? 0);
     if (from !== null) this.longest.finds = Math.max(this.longest.finds, rec.t - from);
     if (rec.baseline) this.baseline = rec.relist ?? null;
     if (rec.type === "ContainerDied") {
@@ -234,14 +226,14 @@ export class Lane {
     this.error = rec.error ?? "";
     if (this.error) return;
     this.running = ids.length;
-    this.cached.push({ t: rec.t, seq: rec.seq, running: ids.length, before: null, on: this.told(containers, rec.t) });
+    this.cached.push({ t: rec.t, seq: rec.seq, running: ids.length, before: null, on: this.told(containers) });
     this.pending = { relist: rec.relist, ids };
     this.#explain();
   }
 
   /** The pod cache's entry is gone. @param {Rec} rec */
   addUncached(rec) {
-    this.cached.push({ t: rec.t, seq: rec.seq, running: 0, before: null, on: this.told([], rec.t) });
+    this.cached.push({ t: rec.t, seq: rec.seq, running: 0, before: null, on: this.told([]) });
     this.running = 0;
   }
 
@@ -283,6 +275,10 @@ export class Lane {
     const old = this.cached.findIndex(young);
     this.cached.splice(0, Math.max(0, (old < 0 ? this.cached.length : old) - 1));
     if (this.lastDeath && !young(this.lastDeath)) this.lastDeath = null;
+    if (this.slowest && !young(this.slowest)) {
+      this.slowest = null;
+      for (const find of this.finds) this.#weigh(find);
+    }
   }
 
   get isEmpty() {

@@ -51,7 +51,8 @@ export class Lineup {
   /**
    * @param {number} [steady] If given, the order of the lanes follows from the time that is shown and
    * nothing else: whoever was active last before the present stretch of so many ns comes first, then
-   * who came in it. So two who look at the same moment of a run see the same order.
+   * who came in it. So two who look at the same moment of a run see the same order. Another order
+   * than by activity follows from what is known at that moment.
    */
   constructor(steady) {
     this.steady = steady;
@@ -141,7 +142,7 @@ export class Lineup {
       else if (this.quietFolded && !shown.has(lane.uid) && lane.uid !== at.selected && !this.isPinned(lane) && isQuiet(lane, since, to, known)) this.quiet += 1;
       else present.set(lane.uid, lane);
     }
-    if (this.steady && !fixed) this.#sortSteadily(present, at.now, this.steady);
+    if (this.steady && !fixed) this.#sortSteadily(present, at.now, this.steady, store.revision);
     else if (!this.steady && this.#due(present, at)) this.#sort(present, at.now);
     else this.#keep(present);
     this.#place(present, at);
@@ -171,10 +172,10 @@ export class Lineup {
     this.wanted = false;
   }
 
-  /** @param {Map<string, Lane>} present @param {number} now @param {number} steady */
-  #sortSteadily(present, now, steady) {
+  /** @param {Map<string, Lane>} present @param {number} now @param {number} steady @param {number} revision */
+  #sortSteadily(present, now, steady, revision) {
     const since = Math.floor(now / steady) * steady;
-    const key = `${this.sort}|${since}|${[...present.keys()].join()}`;
+    const key = `${this.sort}|${this.sort === "activity" ? since : revision}|${[...present.keys()].join()}`;
     if (key === this.steadyKey && !this.wanted) return;
     this.steadyKey = key;
     this.wanted = false;

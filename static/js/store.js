@@ -227,7 +227,7 @@ export class Store {
     const lane = this.lane(pod.uid, pod.seen_t);
     lane.goneT = pod.gone_t;
     lane.running = pod.running;
-    const on = lane.told(pod.containers, pod.seen_t);
+    const on = lane.told(pod.containers);
     if (!lane.cached.length) lane.cached.push({ t: pod.seen_t, seq: 0, running: pod.running, before: null, on });
     const last = lane.syncs[lane.syncs.length - 1];
     if (pod.syncing && (!last || last.to !== null)) {

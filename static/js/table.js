@@ -6,6 +6,7 @@
  * @typedef {import("./store.js").Store} Store
  */
 import { byId, glyph, h, setText } from "./dom.js";
+import { SORTS } from "./lane-order.js";
 import { cells, isNews, LIMIT, pick } from "./rows.js";
 import { count, splitName, timeOfDay } from "./words.js";
 
@@ -87,7 +88,7 @@ export class Table {
     const byPod = lineup !== undefined && lineup.sort !== "activity";
     const near = lineup?.near ?? null;
     const rows = pick(store, { filter, off, all: this.all, until: this.until, near, order: byPod ? (lanes) => lineup.inOrder(lanes) : null });
-    this.#head(byPod);
+    this.#head(byPod ? SORTS.find(({ id }) => id === lineup.sort)?.name ?? "" : "");
     const key = `${rows[0]?.rec.seq}|${rows.length}|${rows[rows.length - 1]?.rec.seq}|${filter}|${[...off]}|${this.all}|${this.host.utc()}|${lineup?.sort}|${byPod ? lineup?.pins : ""}|${near}`;
     if (key === this.key) return;
     const sameLook = key.split("|").slice(3).join() === this.key.split("|").slice(3).join();
@@ -105,12 +106,14 @@ export class Table {
     setText(byId("table-end"), older);
   }
 
-  /** What the rows are sorted by, in the head. @param {boolean} byPod */
-  #head(byPod) {
+  /** What the rows are sorted by, in the head. @param {string} by of the pods; none: the newest first */
+  #head(by) {
     const [time, pod] = this.section.querySelectorAll("th");
-    time.setAttribute("aria-sort", byPod ? "none" : "descending");
-    if (byPod) pod.setAttribute("aria-sort", "other");
+    time.setAttribute("aria-sort", by ? "none" : "descending");
+    for (const arrow of time.querySelectorAll("[aria-hidden]")) /** @type {HTMLElement} */ (arrow).hidden = by !== "";
+    if (by) pod.setAttribute("aria-sort", "other");
     else pod.removeAttribute("aria-sort");
+    setText(pod, by ? `Pod, by ${by}` : "Pod");
   }
 
   #waiting() {

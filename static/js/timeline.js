@@ -67,8 +67,9 @@ export class Timeline {
     this.cursor = null;
     /** The mark that is pointed out: its record. @type {number|null} */
     this.pointed = null;
-    /** Whether its lane has been brought into sight. */
+    /** Whether its lane has been brought into sight; and that of what is selected. */
     this.pointedSeen = true;
+    this.selectedSeen = true;
     this.dirty = true;
     this.key = "";
     this.rowsKey = "";
@@ -123,6 +124,7 @@ export class Timeline {
 
   /** Select a record's chain, or nothing. @param {number|null} seq */
   setSelected(seq) {
+    if (seq !== this.selected) this.selectedSeen = seq === null;
     this.selected = seq;
     this.cursor = seq ?? this.cursor;
     this.chain = seq === null ? null : chainOf(this.host.store, seq);
@@ -165,6 +167,10 @@ export class Timeline {
     if (!this.pointedSeen) {
       this.#intoSight(store.record(this.pointed ?? 0)?.uid ?? undefined);
       this.pointedSeen = true;
+    }
+    if (!this.selectedSeen && this.chain) {
+      this.#intoSight(this.chain.lane?.uid);
+      this.selectedSeen = true;
     }
     const scroll = this.scroller.scrollTop;
     const room = this.height - this.top;

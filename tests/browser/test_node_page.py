@@ -136,6 +136,11 @@ def test_a_click_on_a_mark_selects_its_chain(page: Page) -> None:
     expect(page.locator("#pause")).to_have_text("Paused")
     expect(page).to_have_url(re.compile(r"select=\d+"))
     assert page.evaluate("plegscope.timeline.chain.lane.uid") == mark["uid"]
+    # Selected otherwise than by pointing at it, its lane comes into sight.
+    page.evaluate("plegscope.select(null); plegscope.setFilter('')")
+    page.evaluate("plegscope.timeline.scroller.scrollTop = 1e6")
+    page.evaluate("(seq) => plegscope.select(seq)", mark["seq"])
+    expect(page.locator("#labels .tall")).to_be_in_viewport(ratio=1)
     page.evaluate("plegscope.timeline.zoomToChain()")
     page.evaluate("plegscope.timeline.frame()")
     drawn = page.evaluate(
@@ -361,7 +366,7 @@ def test_pods_are_sorted_pinned_and_folded_away(page: Page, context: BrowserCont
     pods = page.locator("#rows-body td.pod b").all_inner_texts()
     # Those that were pinned come first.
     assert len(set(pods)) > 2
-    assert page.locator("#table th[aria-sort=other]").inner_text() == "Pod"
+    assert page.locator("#table th[aria-sort=other]").inner_text() == "Pod, by name"
     page.locator("#lanes-open").click()
     assert faults(page) == []
     page.locator("#unpin").click()
