@@ -2,13 +2,13 @@
 
 Works on the modules of ``static/js`` as they are written: an ``import { … } from "./x.js";`` or an
 ``export`` stands at the beginning of a line, and nothing is imported in any other way. Each module
-becomes a function that returns what it exports; modules that import each other share one. Whatever
-else is met is refused, so that a module which is written otherwise is noticed by a test and not by
-a reader.
+becomes a function that returns what it exports; modules that import each other stand in one more,
+which has what they export as its variables. Whatever else is met is refused, so that a module which
+is written otherwise is noticed by a test and not by a reader.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -23,9 +23,6 @@ _DECLARED: Final = re.compile(
 )
 _LISTED: Final = re.compile(r"^export \{([^}]*)\};\n?", re.MULTILINE)
 _OTHER: Final = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
-_TOP: Final = re.compile(
-    r"^(?:const|let|class|function|async function)\s+([A-Za-z_$][\w$]*)", re.MULTILINE
-)
 _CLOSING: Final = re.compile(r"</script|<!--", re.IGNORECASE)
 
 
@@ -136,47 +133,53 @@ def _groups(modules: dict[str, _Module], entry: str) -> list[list[str]]:
 
 
 def _group(modules: dict[str, _Module], group: list[str]) -> str:
-    """One function for the modules of a group."""
-    names: dict[str, str] = {}
+    """The modules of a group, each a function of its own."""
+    if len(group) == 1:
+        return f"const {_variable(group[0])} = {_function(modules[group[0]])};"
+    # Modules that need each other see what they import once all have run: as variables around
+    # them, whose names are theirs. Nothing else of a module is seen by another.
+    shared: dict[str, str] = {}
+    lines: list[str] = []
     for name in group:
         module = modules[name]
-        given = [
-            (ours, f"{needed}.{theirs}")
-            for needed, pairs in module.imports.items()
-            for ours, theirs in pairs
-        ]
-        given += [(top, f"{name}.{top}") for top in _TOP.findall(module.text)]
-        for ours, origin in given:
-            if names.setdefault(ours, origin) != origin:
-                raise InstallationError(
-                    f"static/js/{name}.js has a second {ours!r} and cannot be bundled with "
-                    f"{', '.join(group)}. Install plegscope again, or report this."
-                )
-    lines = [
-        f"const {{ {theirs}: {ours} }} = {_variable(needed)};"
-        for needed, ours, theirs in dict.fromkeys(
-            (needed, ours, theirs)
-            for name in group
-            for needed, pairs in modules[name].imports.items()
-            if needed not in group
-            for ours, theirs in pairs
-        )
-    ]
-    text = "\n".join(modules[name].text.rstrip() for name in group)
-    exports: dict[str, str] = {}
-    for name in group:
-        exports |= modules[name].exports
-    told = ", ".join(f"{told}: {ours}" for told, ours in exports.items())
-    opening = "\n".join(lines)
-    variables = "".join(f"const {_variable(name)} = $made;\n" for name in group)
-    if len(group) == 1:
-        return (
-            f"const {_variable(group[0])} = (() => {{\n{opening}\n{text}\n"
-            f"return {{ {told} }};\n}})();"
-        )
+        for told in module.exports:
+            if shared.setdefault(told, name) != name:
+                raise _refused(name, f"exports a second {told!r}", group)
+        for needed in set(module.imports) & set(group):
+            for ours, theirs in module.imports[needed]:
+                if ours != theirs:
+                    raise _refused(name, f"calls {theirs!r} {ours!r}", group)
+        given = f"({{ {', '.join(module.exports)} }} = {_function(module, group)});"
+        lines.append(given if module.exports else f"{_function(module, group)};")
+    made = "".join(
+        f"const {_variable(name)} = {{ {', '.join(modules[name].exports)} }};\n" for name in group
+    )
+    names = f"let {', '.join(shared)};\n" if shared else ""
+    body = "\n".join(lines)
+    variables = ", ".join(map(_variable, group))
     return (
-        f"const {_variable('+'.join(group))} = (() => {{\n{opening}\n{text}\n"
-        f"return {{ {told} }};\n}})();\n" + variables.replace("$made", _variable("+".join(group)))
+        f"const {{ {variables} }} = (() => {{\n{names}{body}\n{made}"
+        f"return {{ {variables} }};\n}})();"
+    )
+
+
+def _function(module: _Module, group: Sequence[str] = ()) -> str:
+    """A call that runs a module and returns what it exports; ``group``: of whom it knows the
+    exports without asking."""
+    opening = "\n".join(
+        f"const {{ {theirs}: {ours} }} = {_variable(needed)};"
+        for needed, pairs in module.imports.items()
+        if needed not in group
+        for ours, theirs in dict.fromkeys(pairs)
+    )
+    told = ", ".join(f"{told}: {ours}" for told, ours in module.exports.items())
+    return f"(() => {{\n{opening}\n{module.text.rstrip()}\nreturn {{ {told} }};\n}})()"
+
+
+def _refused(name: str, what: str, group: list[str]) -> InstallationError:
+    return InstallationError(
+        f"static/js/{name}.js {what} and cannot be bundled with {', '.join(group)}. Install "
+        "plegscope again, or report this."
     )
 
 

@@ -160,6 +160,6 @@ def test_nobody_is_shut_out(browser: Browser, file: Path, scheme: Any, width: in
     )
     Opened(page, file.as_uri())
     page.evaluate(AXE)
-    assert page.evaluate(LOOK) == []
+    assert page.evaluate(LOOK, []) == []
     keep(page, f"export-{scheme}-{width}")
     page.close()

@@ -93,10 +93,27 @@ def test_what_is_not_understood_is_refused(tmp_path: Path, line: str, what: str)
         bundle(tmp_path, "entry")
 
 
-def test_one_name_for_two_things_in_a_circle_is_refused(tmp_path: Path) -> None:
-    both = {name: MODULES[name] + "const same = 1;\n" for name in ("even", "odd")}
-    written(tmp_path, **both)
-    with pytest.raises(InstallationError, match="second 'same'"):
+def test_what_modules_in_a_circle_keep_to_themselves_may_have_one_name(tmp_path: Path) -> None:
+    changed = {
+        name: MODULES[name].replace("value - 1", "value - one()") + "function one() { return 1; }\n"
+        for name in ("even", "odd")
+    }
+    written(tmp_path, **changed)
+    assert run(bundle(tmp_path, "entry")) == '[4,"a",false,true,["c","effect"],1]'
+
+
+@pytest.mark.parametrize(
+    ("even", "odd", "what"),
+    [
+        ("export const same = 1;\n", "export const same = 1;\n", "second 'same'"),
+        ('import { odd as strange } from "./odd.js";\n', "", "calls 'odd' 'strange'"),
+    ],
+)
+def test_in_a_circle_what_is_shared_has_one_name(
+    tmp_path: Path, even: str, odd: str, what: str
+) -> None:
+    written(tmp_path, even=MODULES["even"] + even, odd=MODULES["odd"] + odd)
+    with pytest.raises(InstallationError, match=what):
         bundle(tmp_path, "entry")
 
 
