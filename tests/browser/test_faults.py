@@ -369,11 +369,11 @@ def test_axe_finds_nothing(
         press(page, "kill-container")
         wrong.clear()
     page.evaluate(AXE)
-    assert page.evaluate(LOOK) == []
+    assert page.evaluate(LOOK, []) == []
     keep(page, f"faults-{scheme}-{width}")
     page.goto(f"{desk.url}/faults")
     page.evaluate(AXE)
-    assert page.evaluate(LOOK) == []
+    assert page.evaluate(LOOK, []) == []
     page.close()
     assert wrong == []
 
