@@ -7,7 +7,7 @@
  * @typedef {import("./layout.js").Scene} Scene
  * @typedef {import("./chain.js").Chain} Chain
  */
-import { LAYER } from "./layout.js";
+import { LAYER } from "./layers.js";
 import { duration, lateBy } from "./words.js";
 
 /** @param {Scene} scene @param {Chain} chain @param {Item[][]} lanes @param {Item[][]} rows @param {(t: number) => number} px */

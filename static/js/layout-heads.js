@@ -7,7 +7,7 @@
  * @typedef {import("./layout.js").Scene} Scene
  */
 import { firstWithin, lowerBound } from "./lane.js";
-import { LAYER } from "./layout.js";
+import { LAYER } from "./layers.js";
 import { lookOf } from "./stretch.js";
 import { age, duration } from "./words.js";
 

@@ -11,7 +11,7 @@
  * @typedef {import("./lane.js").Lane} Lane
  */
 import { firstWithin, lowerBound } from "./lane.js";
-import { LAYER } from "./layout.js";
+import { LAYER } from "./layers.js";
 import { layoutOlderLane } from "./layout-older.js";
 import { findGlyph } from "./story.js";
 import { foundHow } from "./words.js";

@@ -8,7 +8,7 @@
  *   Bins of this width (ns), `n` to a cell, known between two times
  */
 import { TILE } from "./bins.js";
-import { LAYER } from "./layout.js";
+import { LAYER } from "./layers.js";
 import { barHeight } from "./layout-heads.js";
 import { lookOf } from "./stretch.js";
 

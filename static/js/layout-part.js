@@ -11,7 +11,7 @@
  * @typedef {{scene: Scene, lane: Lane, name: string, out: Item[][], px: (t: number) => number, dim: boolean, said: number, found: number, s: number}} At
  */
 import { lowerBound } from "./lane.js";
-import { LAYER } from "./layout.js";
+import { LAYER } from "./layers.js";
 import { findGlyph } from "./story.js";
 import { foundHow } from "./words.js";
 
@@ -26,14 +26,14 @@ export function layoutPart(scene, row, lane, name, out, px, dim) {
   const top = row.y + scene.label;
   const h = row.h - scene.label;
   const at = { scene, lane, name, out, px, dim, said: top + 0.26 * h, found: top + 0.74 * h, s: Math.min(10 * scene.em, Math.max(6, 0.4 * h)) };
-  running(at);
-  tails(at);
-  finds(at);
-  said(at);
+  partRuns(at);
+  partTails(at);
+  partFinds(at);
+  partSaid(at);
 }
 
 /** A line while it runs, dots while it does not; nothing while it is not known which ones run. @param {At} at */
-function running({ scene, lane, name, out, px, dim, found: y }) {
+function partRuns({ scene, lane, name, out, px, dim, found: y }) {
   if (scene.off.has("running")) return;
   const begin = Math.max(scene.from, lane.seenT, scene.store.truncated ? scene.store.firstT : 0);
   const end = lane.goneT ?? Infinity;
@@ -52,33 +52,33 @@ function running({ scene, lane, name, out, px, dim, found: y }) {
 }
 
 /** @param {At} at @param {import("./types.js").Rec} rec */
-const own = (at, rec) => !rec.is_sandbox && rec.container_name === at.name;
+const ofPart = (at, rec) => !rec.is_sandbox && rec.container_name === at.name;
 
 /** Amber: how long its end was unnoticed. @param {At} at */
-function tails(at) {
+function partTails(at) {
   const { scene, lane, out, px, dim, found: y } = at;
   if (scene.off.has("tail")) return;
   for (let i = lowerBound(lane.finds, scene.from); i < lane.finds.length; i += 1) {
     const { from, t, seq, rec } = lane.finds[i];
     if (t - lane.longest.finds > scene.to) break;
-    if (from === null || from > scene.to || t <= from || !own(at, rec)) continue;
+    if (from === null || from > scene.to || t <= from || !ofPart(at, rec)) continue;
     out[LAYER.tail].push({ k: "tail", x: px(from), x2: px(t), y, s: 3, seq, dim });
   }
   for (const stops of lane.open.values()) {
     for (const { t, seq, rec, find, moot } of stops) {
-      if (find || moot || t > scene.to || scene.now - t > 3600e9 || !own(at, rec)) continue;
+      if (find || moot || t > scene.to || scene.now - t > 3600e9 || !ofPart(at, rec)) continue;
       out[LAYER.tail].push({ k: "tail", x: px(t), x2: Infinity, y, s: 3, seq, dim });
     }
   }
 }
 
 /** @param {At} at */
-function finds(at) {
+function partFinds(at) {
   const { scene, lane, out, px, dim, found: y, s } = at;
-  const fresh = dedupe();
+  const fresh = partMarks();
   for (let i = lowerBound(lane.finds, scene.from); i < lane.finds.length && lane.finds[i].t <= scene.to; i += 1) {
     const { t, rec, seq } = lane.finds[i];
-    if (!own(at, rec) || scene.off.has(foundHow(rec))) continue;
+    if (!ofPart(at, rec) || scene.off.has(foundHow(rec))) continue;
     const c = findGlyph(rec);
     if (!fresh(c, px(t))) continue;
     out[LAYER.found].push({ k: "glyph", c, x: px(t), y, s, seq, dim: dim || rec.baseline === true, t });
@@ -86,24 +86,24 @@ function finds(at) {
 }
 
 /** @param {At} at */
-function said(at) {
+function partSaid(at) {
   const { scene, lane, out, px, dim, said: y, s } = at;
-  const fresh = dedupe();
+  const fresh = partMarks();
   if (!scene.off.has("other")) {
     for (let i = lowerBound(lane.ticks, scene.from); i < lane.ticks.length && lane.ticks[i].t <= scene.to; i += 1) {
       const { t, rec, seq } = lane.ticks[i];
-      if (own(at, rec) && fresh("tick", px(t))) out[LAYER.said].push({ k: "tick", x: px(t), y: y - s / 2, h: s, seq, dim });
+      if (ofPart(at, rec) && fresh("tick", px(t))) out[LAYER.said].push({ k: "tick", x: px(t), y: y - s / 2, h: s, seq, dim });
     }
   }
   if (scene.off.has("stop")) return;
   for (let i = lowerBound(lane.stops, scene.from); i < lane.stops.length && lane.stops[i].t <= scene.to; i += 1) {
     const { t, rec, seq } = lane.stops[i];
-    if (own(at, rec) && fresh("stop", px(t))) out[LAYER.said].push({ k: "glyph", c: "stop", x: px(t), y, s, seq, dim, t });
+    if (ofPart(at, rec) && fresh("stop", px(t))) out[LAYER.said].push({ k: "glyph", c: "stop", x: px(t), y, s, seq, dim, t });
   }
 }
 
 /** Whether a mark of this kind is the first one at its pixel. @returns {(kind: string, x: number) => boolean} */
-function dedupe() {
+function partMarks() {
   /** @type {Map<string, number>} */
   const last = new Map();
   return (kind, x) => {

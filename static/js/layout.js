@@ -32,11 +32,7 @@ import { layoutHeads, layoutHoles } from "./layout-heads.js";
 import { layoutOlderHeads } from "./layout-older.js";
 import { layoutPart } from "./layout-part.js";
 
-/** Layers of the lanes, back to front. */
-export const LAYER = {
-  tint: 0, band: 1, sync: 2, run: 3, tail: 4, heldline: 5, wait: 6, bar: 7, found: 8, said: 9,
-  lost: 10, chain: 11, hatch: 12,
-};
+export { LAYER } from "./layers.js";
 
 /** @returns {Item[][]} */
 const layers = () => Array.from({ length: 13 }, () => []);

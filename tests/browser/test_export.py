@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, Playwright, expect
@@ -96,12 +97,19 @@ def test_the_address_holds_the_place(opened: Opened, browser: Browser, file: Pat
     page.locator("#jump-to").fill("20")
     page.keyboard.press("Enter")
     page.locator("#filter").fill("web")
+    expect(page.locator("#labels .part")).to_have_count(0)
+    page.locator("#labels .fold").first.click()
+    expect(page.locator("#labels .part")).not_to_have_count(0)
+    pod = page.evaluate("plegscope.lineup.unfolded[0]")
     page.locator("#show-table").click()
-    expect(page).to_have_url(f"{file.as_uri()}#view=table&filter=web&t=20000000000")
+    opens = f"open={quote(pod, safe='')}"
+    expect(page).to_have_url(f"{file.as_uri()}#view=table&filter=web&{opens}&t=20000000000")
     other = Opened(browser.new_page(), page.url)
     expect(other.page.locator("#player-t")).to_have_text("20.000\u00a0s")
     expect(other.page.locator("#filter")).to_have_value("web")
     expect(other.page.locator("#table")).to_be_visible()
+    other.page.keyboard.press("t")
+    expect(other.page.locator("#labels .part")).not_to_have_count(0)
     assert other.complaints == []
     other.page.close()
 
