@@ -49,7 +49,8 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """A whole recording in bins of ``width`` ns; bin 0 begins at time 0.
 
     ``records``: how many; ``early`` and ``late``: ends of containers that a hint, or polling only,
-    led to; ``trouble``: 1 the health check failed, 2 the stream was down, 3 both.
+    led to; ``trouble``: 1 the health check failed, 2 the stream was down, 3 both. Of bins from
+    number ``read`` on only ``records`` is known, and roughly: they have not been read through.
     """
 
     width: int
@@ -57,6 +58,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     early: tuple[int, ...]
     late: tuple[int, ...]
     trouble: tuple[int, ...]
+    read: int
 
 
 class NodeTold(msgspec.Struct, frozen=True, kw_only=True):

@@ -92,7 +92,7 @@ class Film:
         self._incidents = Incidents()
         self._found: list[Incident] = []
         self._found_total = 0
-        self._bins = Bins()
+        self._bins = Bins(() if self._deep is None else self._deep.plan.density())
         self._idle = IdleStretches()
         self._past = Past()
         self._touched: list[bytes] = []
@@ -269,7 +269,7 @@ class Film:
                 idle=self._idle.told(),
                 incidents=tuple(self._found[:INCIDENTS_TOLD]),
                 incidents_total=self._found_total,
-                overview=self._bins.told(),
+                overview=self._bins.told(whole=self.whole),
                 layout=self.layout,
             )
 

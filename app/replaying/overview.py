@@ -4,6 +4,7 @@ The bins are narrow at first; whenever the recording outgrows them, two and two 
 """
 
 from array import array
+from collections.abc import Sequence
 
 from app.engine.records import Lifecycle, Record
 from app.hub.filmwire import Idle, Overview
@@ -19,9 +20,14 @@ MOST_IDLE = 200
 
 
 class Bins:
-    """Counts records as they come; their times never go back."""
+    """Counts records as they come; their times never go back.
 
-    def __init__(self) -> None:
+    Args:
+        ahead: what an index says of records to come: how many, from when and to when (ns), one
+            after another; they are told, evenly spread, until they are counted.
+    """
+
+    def __init__(self, ahead: Sequence[int] = ()) -> None:
         self._width = NARROWEST
         self._records = array("q", bytes(8 * BINS))
         self._early = array("q", bytes(8 * BINS))
@@ -29,6 +35,10 @@ class Bins:
         self._trouble = array("q", bytes(8 * BINS))
         self._at = 0
         self._now = 0
+        end = max(ahead[2::3], default=0)
+        while end >= self._width * BINS:
+            self._width *= 2
+        self._ahead = self._spread(ahead)
 
     def apply(self, record: Record, *, unhealthy: bool, down: bool) -> None:
         """Take one record into account, and how the node was right after it."""
@@ -48,16 +58,43 @@ class Bins:
                 return
             (self._late if record.source == "global" else self._early)[place] += 1
 
-    def told(self) -> Overview:
-        """As of now, up to the last record."""
-        end = self._at + 1
+    def told(self, *, whole: bool = True) -> Overview:
+        """As of now, up to the last record; until it is ``whole`` with those to come."""
+        read = self._at + 1
+        records = list(self._records[:read])
+        if not whole and self._ahead:
+            read = self._at
+            records[read] = max(records[read], self._ahead[read])
+            records += self._ahead[read + 1 :]
+        end = len(records)
         return Overview(
             width=self._width,
-            records=tuple(self._records[:end]),
+            records=tuple(records),
             early=tuple(self._early[:end]),
             late=tuple(self._late[:end]),
             trouble=tuple(self._trouble[:end]),
+            read=read,
         )
+
+    def _spread(self, ahead: Sequence[int]) -> "array[int]":
+        """The records to come by bins, up to the last of them."""
+        # How much more there is in a bin than in the one before: a chunk may be in all of them.
+        more = [0.0] * (BINS + 1)
+        length = 0
+        for count, start, end in zip(ahead[::3], ahead[1::3], ahead[2::3], strict=True):
+            first, after = max(0, start) // self._width, max(0, end) // self._width + 1
+            more[first] += count / (after - first)
+            more[after] -= count / (after - first)
+            length = max(length, after)
+        spread = array("q")
+        here = total = 0.0
+        told = 0
+        for one in more[:length]:
+            here += one
+            total += here
+            spread.append(max(0, round(total) - told))
+            told = max(told, round(total))
+        return spread
 
     def _double(self) -> None:
         half = BINS // 2
@@ -68,6 +105,8 @@ class Bins:
         trouble[:] = array("q", map(int.__or__, trouble[::2], trouble[1::2])) + zeros
         self._width *= 2
         self._at //= 2
+        # It is not as was said.
+        self._ahead = array("q")
 
 
 class IdleStretches:

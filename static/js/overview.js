@@ -40,7 +40,8 @@ export function gripAt(loop, x) {
 /**
  * Bins of the overview as columns of the picture: for each column the records, and ends of containers
  * found early and late, that lie in it, what was the matter, and whether anything is known of it: of
- * several nodes one may have been recorded sooner, or for longer, than another.
+ * several nodes one may have been recorded sooner, or for longer, than another. Only what is `looked`
+ * at has been read through; of the rest there are but records.
  * @param {import("./tape.js").Overview} overview @param {(t: number) => number} x of a time, in columns @param {number} columns
  */
 export function columnsOf(overview, x, columns) {
@@ -49,6 +50,8 @@ export function columnsOf(overview, x, columns) {
   const late = new Float64Array(columns);
   const trouble = new Uint8Array(columns);
   const known = new Uint8Array(columns);
+  const looked = new Uint8Array(columns);
+  const read = overview.read ?? Infinity;
   const first = overview.records.findIndex((count) => count > 0);
   overview.records.forEach((count, i) => {
     if (i < first) return;
@@ -61,9 +64,10 @@ export function columnsOf(overview, x, columns) {
       late[column] += overview.late[i] * share;
       trouble[column] |= overview.trouble[i];
       known[column] = 1;
+      if (i < read) looked[column] = 1;
     }
   });
-  return { records, early, late, trouble, known };
+  return { records, early, late, trouble, known, looked };
 }
 
 export class OverviewStrip {
@@ -238,7 +242,7 @@ export class OverviewStrip {
   #bars(tape, x, width, height) {
     const { context: c, palette: p } = this;
     const columns = Math.max(1, Math.floor(width / 2));
-    const { records, early, late, trouble, known } = columnsOf(tape.told.overview, (t) => x(t) / 2, columns);
+    const { records, early, late, trouble, known, looked } = columnsOf(tape.told.overview, (t) => x(t) / 2, columns);
     const floor = height - 2 * STRIP - 1;
     const room = floor - TICK;
     const most = Math.max(1, ...records);
@@ -265,6 +269,8 @@ export class OverviewStrip {
         c.fillStyle = p.late;
         c.fillRect(i * 2, floor - high, 1.5, amber);
       }
+      // How it was there is not known before it has been read through.
+      if (!looked[i]) continue;
       // Full: well. A broken line: the stream was down, or the health check failed.
       c.fillStyle = trouble[i] & 2 ? p.lost : p.found;
       c.fillRect(i * 2, floor + 1, trouble[i] & 2 ? 1 : 2, trouble[i] & 2 ? STRIP - 0.5 : 1.5);

@@ -7,7 +7,7 @@
  * @typedef {import("./types.js").Rec} Rec
  * @typedef {import("./types.js").Message} Message
  * @typedef {{seq: number, t: number, kind: string, text: string, count: number}} Incident
- * @typedef {{width: number, records: number[], early: number[], late: number[], trouble: number[]}} Overview
+ * @typedef {{width: number, records: number[], early: number[], late: number[], trouble: number[], read?: number}} Overview
  * @typedef {{
  *   name: string, digest: string, title: string, node: number, origin: number, records: number,
  *   nodes?: {number: number, name: string, files: string[]}[],

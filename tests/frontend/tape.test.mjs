@@ -338,6 +338,10 @@ test("the overview's columns have everything once", () => {
   // Nothing is known of a node before its first record, and after its last.
   const later = { width: 10, records: [0, 0, 5], early: [0, 0, 0], late: [0, 0, 0], trouble: [0, 0, 0] };
   assert.deepEqual([...columnsOf(later, (t) => t / 10, 5).known], [0, 0, 1, 0, 0]);
+  // What has not been read through is known by its records only.
+  const half = { width: 10, records: [5, 5, 5], early: [0, 0, 0], late: [0, 0, 0], trouble: [0, 0, 0], read: 1 };
+  const { known, looked } = columnsOf(half, (t) => t / 10, 4);
+  assert.deepEqual([[...known], [...looked]], [[1, 1, 1, 0], [1, 0, 0, 0]]);
 });
 
 test("a press is none, a drag is a loop, and its ends can be taken", () => {

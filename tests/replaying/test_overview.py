@@ -76,3 +76,26 @@ def test_of_idle_stretches_the_longest_are_kept_in_order() -> None:
     assert len(told) == MOST_IDLE
     assert [one.from_t for one in told] == sorted(one.from_t for one in told)
     assert min(one.to_t - one.from_t for one in told) > IDLE_NS + 50 * S
+
+
+def test_what_is_to_come_is_told_until_it_is_counted() -> None:
+    # Ten records up to time 20, and thirty after it, in bins as wide as the first ones.
+    width = NARROWEST
+    bins = Bins([10, 0, 2 * width - 1, 30, 2 * width, 5 * width - 1])
+    assert (bins.told(whole=False).records, bins.told(whole=False).read) == ((5, 5, 10, 10, 10), 0)
+    for t in (0, 1, 2 * width, 3 * width):
+        bins.apply(note(t), unhealthy=False, down=False)
+    told = bins.told(whole=False)
+    assert (told.records, told.read) == ((2, 0, 1, 10, 10), 3)
+    assert len(told.trouble) == len(told.records)
+    assert (bins.told().records, bins.told().read) == ((2, 0, 1, 1), 4)
+
+
+def test_what_is_to_come_makes_the_bins_as_wide_as_it_takes() -> None:
+    bins = Bins([7, 0, 0, 5, 100 * BINS * NARROWEST, 100 * BINS * NARROWEST])
+    told = bins.told(whole=False)
+    assert (sum(told.records), len(told.records) <= BINS) == (12, True)
+    bins.apply(note(0), unhealthy=False, down=False)
+    assert bins.told(whole=False).width == told.width
+    bins.apply(note(2**60), unhealthy=False, down=False)
+    assert sum(bins.told(whole=False).records) == 2
