@@ -17,6 +17,9 @@ KEYFRAME_NS = 20_000_000_000
 MOST_PLACES = 50_000
 """Places a table may have; a reader refuses more. What one list can name is bounded by them."""
 
+MOST_TOLD = 8
+"""Listings that a reader keeps for being told again in the same places."""
+
 Rows = tuple[Observation, ...]
 Runs = tuple[int, ...]
 
@@ -122,6 +125,7 @@ class ListReader:
         self._rows: list[Observation] = []
         self._last: dict[str, Observation] = {}
         self._kept: tuple[Rows, Rows] | None = None
+        self._told: dict[Runs, Rows] = {}
 
     def read(self, listed: Listed) -> PodsListed:
         """The listing as it was fed to the engine.
@@ -131,6 +135,7 @@ class ListReader:
         """
         if listed.known == 0:
             self._rows, self._kept = [], None
+            self._told.clear()
         elif (listed.table, listed.known) != (self._table, len(self._rows)):
             raise Undecodable("a listing builds on one that is lost")
         if len(self._rows) + len(listed.rows) > MOST_PLACES:
@@ -167,7 +172,18 @@ class ListReader:
             result.append(last)
         return result
 
-    def _named(self, runs: Sequence[int]) -> Rows:
+    def _named(self, runs: Runs) -> Rows:
+        """The rows in these places. A place never changes within a table, so what was named is
+        handed out again: many rows named again and again cost no more than being told."""
+        rows = self._told.get(runs)
+        if rows is None:
+            rows = self._found(runs)
+            if len(self._told) >= MOST_TOLD:
+                self._told.clear()
+            self._told[runs] = rows
+        return rows
+
+    def _found(self, runs: Runs) -> Rows:
         if len(runs) % 2:
             raise Undecodable("a listing's runs are not pairs")
         found: list[Observation] = []

@@ -156,3 +156,21 @@ def test_after_a_restart_comes_a_keyframe() -> None:
     assert writer.write(listing(2, row(2))).known == 1
     writer.restart()
     assert writer.write(listing(3, row(2))).known == 0
+
+
+def test_what_is_named_again_is_the_same_and_costs_nothing() -> None:
+    reader = ListReader()
+    rows = tuple(row(n) for n in range(6))
+
+    def read(**fields: object) -> tuple[Observation, ...]:
+        plain = Listed(t=1, wall=1, call=1, table=1, known=6, sandboxes=(), containers=(1, 4))
+        return reader.read(msgspec.structs.replace(plain, **fields)).containers
+
+    first = read(known=0, rows=rows)
+    assert first == rows[1:5]
+    assert read() is first
+    for count in range(1, 20):
+        assert read(containers=(0, 1) * count) == rows[:1] * count
+    assert read() == first
+    # Another table has other rows in the same places.
+    assert read(table=2, known=0, rows=rows[::-1]) == rows[::-1][1:5]
