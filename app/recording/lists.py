@@ -6,7 +6,7 @@ does not wait long. Rows are told apart by identity, as the CRI boundary hands o
 for an unchanged row; the reader does likewise, so that the engine takes the same short cuts.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from app.engine.inputs import Input, PodsListed
 from app.engine.model import CallCost, Observation
