@@ -27,7 +27,7 @@ from app.whatif.result import ask
 MOST_MEMORY = 1536 * 1024 * 1024
 """Bytes of memory; a million records need a quarter of it."""
 MOST_CPU_S = 900
-"""Seconds of a core; a million records need less than one of these minutes."""
+"""Seconds of a core; a million records need about sixty at most."""
 NICE = 5
 """Whoever shows the page, and the node that is watched, come first."""
 LEVEL = 4
