@@ -360,8 +360,6 @@ export class NodePage {
     }, 150);
   }
 
-  setZone(/** @type {boolean} */ utc) {
-    this.utc = utc;
   /** How times are written: of day, or since the selected mark. @returns {import("./words.js").Times} */
   get times() {
     const rec = this.since && this.selected !== null ? this.store.record(this.selected) : null;
@@ -376,6 +374,8 @@ export class NodePage {
     setText(byId("cursor-says"), `Times are written ${this.since ? "since the selected mark" : `in ${zone(this.utc)}`}.`);
   }
 
+  setZone(/** @type {boolean} */ utc) {
+    this.utc = utc;
     setting("zone", utc ? null : "local");
     this.writeZone();
     this.writeAddress();
@@ -395,7 +395,6 @@ export class NodePage {
     byId("clock").title = `Times ${typeof times === "number" ? words : `in ${words}`}; press for ${next} (z)`;
     this.timeline.dirty = true;
     this.table.key = "";
-    this.writeAddress();
   }
 
   /** A pod's name opens its story in the panel; with a modifier key it is a link like any other. @param {MouseEvent} event */
