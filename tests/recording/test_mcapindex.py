@@ -1,0 +1,119 @@
+"""The index at a recording's end tells what is in each chunk, or it is not used at all."""
+
+from __future__ import annotations
+
+import os
+import random
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+
+from app.recording import mcapwrite as mcap
+from app.recording.format import INPUTS, NUMBERS, OPENING, RECORDS, STATES, TOLD
+from app.recording.mcapindex import FOOTER, Index, Unfit
+from app.recording.reading import Recording
+from tests.recording.recorded import storm
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> tuple[Path, bytearray]:
+    return tmp_path / "a.mcap", bytearray(storm())
+
+
+def index_of(path: Path, data: bytes | bytearray) -> Index | None:
+    """The index of a file of these bytes; whoever opens it closes it with the test."""
+    path.write_bytes(data)
+    with Recording(path) as recording:
+        return recording.index()
+
+
+def sealed(data: bytearray) -> bytearray:
+    """With the right checksum over whatever the summary is."""
+    end = len(data) - FOOTER
+    start = struct.unpack_from("<Q", data, end + 9)[0]
+    crc = zlib.crc32(bytes(data[start : len(data) - len(mcap.MAGIC) - 4]))
+    struct.pack_into("<I", data, len(data) - len(mcap.MAGIC) - 4, crc)
+    return data
+
+
+def summary(data: bytearray) -> tuple[int, int]:
+    end = len(data) - FOOTER
+    return struct.unpack_from("<Q", data, end + 9)[0], end
+
+
+def test_it_tells_what_reading_finds(file: tuple[Path, bytearray]) -> None:
+    path, data = file
+    path.write_bytes(data)
+    with Recording(path) as recording:
+        index = recording.index()
+        assert index is not None
+        at, place = -1, -1
+        for block in recording._reader.blocks():
+            at += 1
+            assert index.offsets[at] == block.offset
+            told = [one for one in block.messages if one.channel in TOLD]
+            assert index.count(at, TOLD) == len(told)
+            assert index.count(at, {INPUTS, RECORDS, OPENING, STATES}) == sum(
+                one.channel in (INPUTS, RECORDS, OPENING, STATES) for one in block.messages
+            )
+            if told:
+                times = (index.first(at, TOLD)[1], index.last(at, TOLD)[1])
+                assert times == (told[0].log_time, told[-1].log_time)
+                place += 1
+            read = recording._reader.block_at(block.offset, TOLD)
+            assert read is not None
+            assert read.messages == told
+        assert at + 1 == len(index) > place > 1
+
+
+def test_a_file_without_its_end_has_none(file: tuple[Path, bytearray]) -> None:
+    path, data = file
+    for cut in (1, FOOTER, FOOTER + 1, len(data) - 40):
+        assert index_of(path, data[:-cut]) is None
+
+
+def test_a_byte_of_it_that_was_changed_is_seen(file: tuple[Path, bytearray]) -> None:
+    path, data = file
+    start, end = summary(data)
+    chance = random.Random(5)
+    for _ in range(30):
+        changed = bytearray(data)
+        changed[chance.randrange(start, end)] ^= 1 << chance.randrange(8)
+        assert index_of(path, changed) is None
+
+
+def test_whatever_it_says_is_bounded_or_not_believed(file: tuple[Path, bytearray]) -> None:
+    path, data = file
+    start, end = summary(data)
+    chance = random.Random(6)
+    refused = 0
+    for _ in range(200):
+        changed = bytearray(data)
+        # Where chunks are told of, and whatever is around it.
+        for _ in range(chance.randrange(1, 4)):
+            at = chance.randrange(max(start, end - 700), end)
+            changed[at : at + 4] = chance.randbytes(4)
+        path.write_bytes(sealed(changed))
+        number = os.open(path, os.O_RDONLY)
+        try:
+            index = Index(number, len(changed))
+            for chunk in range(len(index)):
+                assert 0 < index.offsets[chunk] < start
+                if index.count(chunk, TOLD):
+                    index.first(chunk, TOLD)
+        except Unfit:
+            refused += 1
+        finally:
+            os.close(number)
+    assert refused > 50
+
+
+def test_another_ones_channels_are_not_taken_for_ours(file: tuple[Path, bytearray]) -> None:
+    path, data = file
+    start, end = summary(data)
+    topic = next(topic for topic, number in NUMBERS.items() if number == RECORDS).encode()
+    at = data.index(topic, start, end)
+    data[at : at + 4] = b"/xxx"
+    assert index_of(path, sealed(data)) is None
