@@ -147,7 +147,7 @@ export class Minimap {
     }
     c.fillStyle = p.line;
     c.fillRect(0, floor + 1, width, 1);
-    for (const stretch of store.stretches) {
+    for (const stretch of [...this.#earlier(), ...store.stretches]) {
       const look = lookOf(stretch, present);
       const up = look === "up";
       c.fillStyle = up ? p.found : look === "alone" ? p.text3 : p.lost;
@@ -160,6 +160,17 @@ export class Minimap {
     const { older } = this;
     if (store.truncated && !(older && older.since <= older.began && older.first * older.width <= older.began)) this.#hatch(-2, x(older ? Math.max(older.since, older.first * older.width) : store.firstT), height);
     this.#window(Math.max(1, x(left)), Math.min(width - 1, x(right)), height);
+  }
+
+  /** The stream's life before what is known of it here. @returns {import("./store.js").Stretch[]} */
+  #earlier() {
+    const { older } = this;
+    const until = this.host.store.stretches[0]?.from ?? 0;
+    if (!older) return [];
+    const turns = older.stream.filter((turn) => turn.t < until);
+    return turns.map((turn, i) => ({
+      from: turn.t, to: turns[i + 1]?.t ?? until, state: turn.state, meaning: turn.meaning, seq: 0, tries: [], code: turn.code, first: i === 0,
+    }));
   }
 
   /** @param {number} x @param {number} x2 @param {number} height */
