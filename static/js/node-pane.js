@@ -103,7 +103,7 @@ export class NodePane {
     this.arranged = "";
     this.follower = new Player({ load: async () => new Beside(tape, host.end) });
     this.follower.attach({ take: (message) => this.#take(message) });
-    const first = h("button", { type: "button", class: "button small", title: `Show ${node.name} first: its records are stepped through, and the table has them` }, "Show first");
+    const first = h("button", { type: "button", class: "button small", title: `Show ${node.name} first: its records are stepped through` }, "Show first");
     first.addEventListener("click", () => host.first(node.number));
     this.head = new NodeHead(node.name, first);
     const made = frameOf(node.name);

@@ -27,7 +27,12 @@ export class NodePanes {
     /** @type {Tape[]} */
     this.tapes = [];
     this.wordsAt = 0;
-    page.onSelect.push((seq) => { if (seq !== null) for (const pane of this.panes) pane.release(); });
+    /** Whose records the table has; null: the first node's. @type {NodePane|null} */
+    this.inTable = null;
+    page.onSelect.push((seq) => {
+      if (seq !== null) for (const pane of this.panes) pane.release();
+      if (this.inTable) page.table.setSelected(this.inTable.selected);
+    });
     // A name in the drawer is of the node whose mark is told there.
     byId("drawer").addEventListener("click", (/** @type {MouseEvent} */ event) => {
       const link = event.target instanceof Element ? event.target.closest("a[data-uid]") : null;
@@ -65,6 +70,7 @@ export class NodePanes {
         selected: (pane, seq) => this.#selected(pane, seq), pod: (pane, uid) => this.#pod(pane, uid),
       }));
     }
+    this.#tableChoice(own?.name ?? "");
     const left = nodes.length - tapes.length;
     if (left > 0) column.append(h("p", { class: "pane-more quiet" }, `${count(left, "more node")} ${left === 1 ? "is" : "are"} not shown here: choose one of them below to see it alone.`));
     setText(byId("player-says"), `${count(tapes.length, "node")} on one clock: ${nodes.slice(0, tapes.length).map((one) => one.name).join(", ")}.`);
@@ -78,6 +84,22 @@ export class NodePanes {
       for (const pane of this.panes) pane.words();
     };
     frame();
+  }
+
+  /** Whose records the table has. @param {string} first name of the first node */
+  #tableChoice(first) {
+    const { page } = this;
+    const own = { store: page.store, lineup: page.lineup, select: (/** @type {number|null} */ seq) => page.select(seq) };
+    const choice = h("select", { id: "table-node" }, h("option", { value: "" }, first), ...this.panes.map(({ node }, i) => h("option", { value: String(i) }, node.name)));
+    choice.addEventListener("change", () => {
+      const pane = this.panes[Number(choice.value)];
+      this.inTable = choice.value && pane ? pane : null;
+      Object.assign(page.table.host, this.inTable ? { store: pane.store, lineup: pane.lineup, select: (/** @type {number|null} */ seq) => pane.select(seq) } : own);
+      page.table.key = "";
+      page.table.setSelected(this.inTable ? pane.selected : page.selected);
+      page.table.release();
+    });
+    byId("show-timeline").parentElement?.before(h("label", { class: "control only-table" }, "records of ", choice));
   }
 
   /** More of a node has been read: what is shown may be there now. @param {Tape[]} untrue of what was told of these nothing holds any more */
@@ -126,6 +148,7 @@ export class NodePanes {
       const uid = pane.timeline.chain?.lane?.uid;
       if (uid) this.#stepThrough(pane, uid);
     }
+    this.page.table.setSelected(this.inTable ? this.inTable.selected : this.page.selected);
     this.page.writeAddress();
   }
 

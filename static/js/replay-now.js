@@ -7,6 +7,7 @@
  * @typedef {import("./player.js").Player} Player
  */
 import { byId } from "./dom.js";
+import { isNarrow } from "./palette.js";
 
 /** How often it is asked for anew while the cursor moves, ms. */
 const FOLLOW_EVERY = 800;
@@ -40,6 +41,9 @@ export class MomentPanel {
       return;
     }
     this.page.select(null);
+    // On a narrow screen it lies over the timeline, which is a tab.
+    const { tab } = byId("main").dataset;
+    if (isNarrow() && tab !== "timeline" && tab !== "table") /** @type {HTMLElement|null} */ (document.querySelector('.tabs [data-tab="timeline"]'))?.click();
     this.#ask("#panel-body", "innerHTML");
   }
 

@@ -475,6 +475,9 @@ def test_a_mark_of_another_node_is_selected_and_linked(
         go(other, running, query)
         expect(other.locator("#drawer h2")).to_be_visible(timeout=PATIENT_MS)
         assert other.evaluate("panes.selected") == chosen
+        other.keyboard.press("t")
+        other.get_by_label("records of").select_option(index=1)
+        expect(other.locator("#rows-body tr").first).to_contain_text("web")
         other.keyboard.press("Escape")
         expect(other.locator("#drawer")).to_be_hidden()
 
@@ -541,6 +544,8 @@ def test_accessibility(browser: Browser, server: Command, width: int, scheme: st
         page.evaluate("document.getElementById('export').hidePopover()")
         page.keyboard.press("w")
         expect(page.locator("#panel-body")).to_contain_text("100 containers had ended")
+        # While it slides in it is pale.
+        until(page, "document.getAnimations().every((one) => one.playState !== 'running')")
         assert faults(page) == []
         page.keyboard.press("w")
         page.evaluate("player.toEnd()")
