@@ -74,6 +74,8 @@ class LessonPage {
         return laneHeight((timeline.height - timeline.top - this.layer.foot - names) / timeline.em, lineup.rows.length) * timeline.em;
       },
     });
+    // The lesson itself chooses the pods that it is about.
+    lineup.tellsHidden = false;
     // A lane that is selected is never lower than the others.
     const arrange = lineup.arrange.bind(lineup);
     lineup.arrange = (store, at) => arrange(store, { ...at, tall: Math.max(at.tall, at.lane) });

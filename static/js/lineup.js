@@ -72,6 +72,8 @@ export class Lineup {
     this.allUnfolded = false;
     /** Quiet pods are folded away. */
     this.quietFolded = false;
+    /** A row says how many pods the filter hides. */
+    this.tellsHidden = true;
     /** The pointer or the focus is inside: nothing may move. */
     this.held = false;
     /** @type {string[]} */
@@ -222,7 +224,7 @@ export class Lineup {
     } else for (const lane of lanes) add(lane);
     if (this.quiet) push("quiet", at.heading, { pods: this.quiet, fold: "quiet" });
     // Where no pod is left the page says so itself.
-    if (this.hidden && (present.size || this.quiet)) push("hidden", at.heading, { pods: this.hidden, fold: this.near ? "near" : "filter" });
+    if (this.hidden && this.tellsHidden && (present.size || this.quiet)) push("hidden", at.heading, { pods: this.hidden, fold: this.near ? "near" : "filter" });
     this.rows = rows;
     this.height = y;
   }
