@@ -304,7 +304,7 @@ class Recorder:
             if oldest is not None and not self._trouble:
                 self.slowest_s = max(self.slowest_s, time.monotonic() - oldest)
             if last:
-                self._scribe.turn()
+                self._turn()
                 self._target.end()
             else:
                 self._tend(now)
@@ -354,6 +354,14 @@ class Recorder:
         if segment is None:
             return
         if self._target.is_over(segment):
-            self._scribe.turn()
+            self._turn()
         elif now - self._synced >= SYNC_S and segment.sync(self._syncer):
             self._synced = now
+
+    def _turn(self) -> None:
+        """End the file; that the disk holds what is in it is asked for, and not waited for."""
+        try:
+            if self._scribe.segment is not None:
+                self._scribe.segment.sync(self._syncer)
+        finally:
+            self._scribe.turn()
