@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from app.engine.records import Record
+from app.engine.records import PodCached, PodUncached, Record
 from app.engine.state import RelistState
 from app.errors import RecordingError
 from app.recording.format import Loss, StateThen
@@ -132,6 +132,20 @@ class Deep:
     def mentions(self, number: int, text: bytes) -> bool:
         """Whether these bytes are in a piece. Raises as :meth:`piece`."""
         return any(self._items(chunk, text) for chunk in self.plan.chunks(number))
+
+    def cache_told(self, number: int) -> list[PodCached | PodUncached]:
+        """What was told of the pod cache before a piece, in order; of what is older than the place
+        to begin at, the newest of each pod. Raises as :meth:`piece`."""
+        begin = self.plan.chunks(number)[0] if number else 0
+        key = self.plan.key(begin) if begin else None
+        told: list[Record] = []
+        if key is not None:
+            items = self._items(key)
+            place = next((at for at, one in enumerate(items) if isinstance(one, StateThen)), 0)
+            told = self._opening(key, items[:place])
+        for chunk in range(key or 0, begin):
+            told += [item.record for item in self._items(chunk) if isinstance(item, Told)]
+        return [record for record in told if isinstance(record, PodCached | PodUncached)]
 
     def _ask(self, more: int) -> None:
         with self._counting:

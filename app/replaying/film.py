@@ -11,12 +11,19 @@ import gzip
 import threading
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 import msgspec
 
-from app.engine.records import AnyRecord, Gap, Record, RelistFinished
+from app.engine.records import (
+    AnyRecord,
+    Gap,
+    PodCached,
+    PodUncached,
+    Record,
+    RelistFinished,
+)
 from app.errors import RecordingError
 from app.hub.filmwire import FilmTold, Found, Incident, NodeTold, Sought, Span
 from app.hub.wire import Cost, SessionState
@@ -38,6 +45,8 @@ INCIDENTS_TOLD = 2_000
 BITS = 1024
 """Pods that are told apart where a pod's next record is looked for."""
 MOST_TITLE = 200
+MOST_LOOKED = 200
+"""Pieces that are looked through for what was told of the pod cache."""
 
 FREE = Cost(0.0, 0.0, 0.0, 0)
 
@@ -317,9 +326,28 @@ class Film:
         """The last piece that begins at ``t`` (ns) or before; the first for an earlier time."""
         return max(0, bisect_right(range(self.pieces), t, key=lambda one: self.span(one)[1]) - 1)
 
-    def may_mention(self, number: int, uid: str) -> bool:
-        """Whether a pod may be in a piece; raises RecordingError."""
-        return self._may_mention(number, uid, self._deep)
+    def cache_told(self, number: int, uids: Iterable[str]) -> list[PodCached | PodUncached]:
+        """The newest that was told of these pods' cache before a piece; of a pod for which one
+        would have to look too far, none. Raises as :meth:`piece`."""
+        deep, wanted = self._deep, set(uids)
+        newest: dict[str, PodCached | PodUncached] = {}
+        if deep is not None:
+            for record in deep.cache_told(number):
+                if record.uid in wanted:
+                    newest[record.uid] = record
+            return list(newest.values())
+        looked = 0
+        for one in range(number - 1, -1, -1):
+            if not wanted or looked >= MOST_LOOKED:
+                break
+            if not any(self._may_mention(one, uid, None) for uid in wanted):
+                continue
+            looked += 1
+            for told in reversed(self._laid_out(one)):
+                if isinstance(told, PodCached | PodUncached) and told.uid in wanted:
+                    wanted.discard(told.uid)
+                    newest[told.uid] = told
+        return list(newest.values())
 
     def find(self, sought: Sought) -> Found:
         """The nearest record of a kind, in one direction; takes as long as reading up to there.

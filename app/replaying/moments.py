@@ -1,8 +1,7 @@
 """How a node was at a moment of its recording: the state, the pods with their containers, and the
 records of the minutes before, put together from the pieces around it.
 
-A piece knows the pods but not their containers, which the newest ``PodCached`` of each tells. It
-may be long ago: pieces that say nothing of a pod are passed over without being read.
+A piece knows the pods but not their containers, which the newest ``PodCached`` of each tells.
 """
 
 import gzip
@@ -11,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from app.engine.records import AnyRecord, Gap, PodCached, PodUncached, Record
+from app.engine.records import AnyRecord, Gap, PodCached, Record
 from app.engine.state import EngineState
 from app.errors import RecordingError
 from app.hub.filmwire import Moment, Piece
@@ -23,9 +22,6 @@ from app.replaying.joined import NOT_RECORDED
 
 MOST_BEFORE = 64
 """Pieces that the minutes before may be in; what is older is left out."""
-MOST_LOOKED = 200
-"""Pieces that are looked through for containers."""
-
 NOTHING = "Nothing of this recording has been read yet. Wait a moment, and load this page again."
 
 
@@ -47,8 +43,9 @@ def _moment(film: Film, t: int, recent_ns: int) -> Moment:
     happened = [record for record in piece.records if record.t <= t]
     table = PodTable()
     table.resume(piece.records[0].t, _kept(piece.pods))
-    for cached in _cached_before(film, at, [pod.uid for pod in piece.pods]):
-        table.apply(cached)
+    for cached in film.cache_told(at, [pod.uid for pod in piece.pods]):
+        # On whatever clock it was told: only what it says of the containers counts.
+        table.apply(msgspec.structs.replace(cached, t=0))
     for record in happened:
         table.apply(record)
     rows = table.rows()
@@ -83,25 +80,6 @@ def _kept(pods: Iterable[PodRow]) -> list[PodKept]:
         )
         for pod in pods
     ]  # fmt: skip
-
-
-def _cached_before(film: Film, at: int, uids: Sequence[str]) -> list[PodCached]:
-    """The newest of each pod before a piece; of a pod whose entry went, none."""
-    wanted = set(uids)
-    found: list[PodCached] = []
-    looked = 0
-    for number in range(at - 1, -1, -1):
-        if not wanted or looked >= MOST_LOOKED:
-            break
-        if not any(film.may_mention(number, uid) for uid in wanted):
-            continue
-        looked += 1
-        for record in reversed(_piece(film, number).records):
-            if isinstance(record, PodCached | PodUncached) and record.uid in wanted:
-                wanted.discard(record.uid)
-                if isinstance(record, PodCached):
-                    found.append(record)
-    return found
 
 
 def _recent(

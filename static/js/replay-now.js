@@ -11,6 +11,8 @@ import { isNarrow } from "./palette.js";
 
 /** How often it is asked for anew while the cursor moves, ms. */
 const FOLLOW_EVERY = 800;
+/** And while time goes on, ms: it is asked of the server. */
+const PLAYING_EVERY = 3000;
 
 export class MomentPanel {
   /** @param {NodePage} page @param {Player} player @param {() => string} source files and node of what is told @param {(seq: number) => void} select */
@@ -21,6 +23,7 @@ export class MomentPanel {
     this.select = select;
     /** What is shown, or on its way. */
     this.asked = "";
+    this.askedAt = 0;
     byId("now-at-open").addEventListener("click", (/** @type {MouseEvent} */ event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
@@ -57,10 +60,12 @@ export class MomentPanel {
   #ask(target, swap) {
     const query = this.#query();
     this.asked = query;
+    this.askedAt = performance.now();
     void /** @type {any} */ (window).htmx?.ajax("GET", `/replay/now?${query}`, { target, swap });
   }
 
   #refresh() {
+    if (this.player.playing && performance.now() - this.askedAt < PLAYING_EVERY) return;
     if (this.open && this.player.ready && !this.player.wanted && this.#query() !== this.asked) this.#ask("#now-at", "outerMorph");
   }
 

@@ -74,6 +74,15 @@ def test_it_is_what_all_records_until_then_say(
         assert told.state.runtime == (seen[-1] if seen else None)
 
 
+def test_it_is_told_before_the_recording_has_been_read_through(
+    storm: tuple[Path, list[Record]],
+) -> None:
+    fresh = moment(Show([storm[0]]).films[0], 40 * S, RECENT)
+    whole = moment(read([storm[0]])[0], 40 * S, RECENT)
+    assert fresh == whole
+    assert any(pod.containers for pod in fresh.pods)
+
+
 def test_a_time_that_nobody_recorded_is_told(tmp_path: Path) -> None:
     one = info(session="a" * 16, origin=1000 * S, host="n", simulated=False)
     other = msgspec.structs.replace(one, session="b" * 16, origin=1060 * S)
