@@ -191,7 +191,8 @@ def replayed(section: Section, path: Path, size: int) -> float:
 def seeks(section: Section, what: str, ask: Callable[[], tuple[list[float], float]]) -> None:
     """Three lines of one kind of seek."""
     took, pieces = ask()
-    section.add(f"{what}, median of {SEEKS}", f"{median(took):.1f} ms, {pieces:.1f} pieces")
+    asked = f", {pieces:.1f} pieces" if pieces else ""
+    section.add(f"{what}, median of {SEEKS}", f"{median(took):.1f} ms{asked}")
     section.at_most(f"{what}, 95 of 100", percentile(took, 95), SEEK_MS, "ms", 1)
     section.add(f"{what}, longest", f"{max(took):.1f} ms")
 
