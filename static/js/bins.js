@@ -52,9 +52,9 @@ const SAID = new Set(["stop", "ignored"]);
 /** @type {Record<string, string>} */
 const LEGEND = { asked: "wait", event_end: "event", req_end: "req", poll_end: "poll" };
 
-/** In words, behind a number. @type {Record<string, string>} */
+/** In words, behind a number; some have another one for several. @type {Record<string, string>} */
 const SAY = {
-  other: "other events", sync: "SyncPod", asked: "asked", relist: "relists by a hint", own: "relists after sync", stop: "stop events", calm: "found in time",
+  other: "other event(s)", asked: "asked", relist: "relist(s) by a hint", own: "relist(s) after sync", stop: "stop event(s)", sync: "SyncPod", calm: "found in time",
   event: "believed", event_end: "believed", req: "found by request", req_end: "found by request", poll: "found by poll", poll_end: "found by poll",
 };
 
@@ -327,7 +327,7 @@ export class Bins {
       const one = found.get(word) ?? { n: 0, kind };
       found.set(word, { n: one.n + counts[i + 2], kind: Math.max(kind, one.kind) });
     }
-    return [...found].sort((a, b) => b[1].kind - a[1].kind).map(([word, { n }]) => `${n} ${word}`).join(", ");
+    return [...found].sort((a, b) => b[1].kind - a[1].kind).map(([word, { n }]) => `${n} ${word.replace("(s)", n === 1 ? "" : "s")}`).join(", ");
   }
 
   /** What is drawn of a pod in a tile; null: nothing, or it is not here yet. @param {string} uid @param {number} index @param {number} n @param {Set<string>} off */

@@ -45,9 +45,11 @@ export function layoutHeads(scene, rows, lanes, px) {
 }
 
 /** Before the session nothing was watched: said once, where it began. @param {Scene} scene @param {Item[][]} rows @param {(t: number) => number} px */
-function began({ store, from, to, heads, em }, rows, px) {
-  const { firstT, truncated } = store;
-  if (truncated || !store.records.length || firstT < from || firstT > to) return;
+function began({ store, from, to, heads, em, older }, rows, px) {
+  const { truncated } = store;
+  const known = older && older.from <= older.bins.began;
+  const firstT = truncated && known ? older.bins.began : store.firstT;
+  if ((truncated && !known) || !store.records.length || firstT < from || firstT > to) return;
   rows[LAYER.chain].push({ k: "text", x: px(firstT) - 8 * em, y: heads.ruler + heads.global + heads.stream / 2, text: "plegscope began to watch here", c: "text3", align: "right", note: "whole" });
 }
 

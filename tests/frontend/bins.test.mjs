@@ -67,6 +67,11 @@ test("what is in view is asked for once, and again only for what is missing", as
   assert.equal(bins.cells("a", 0, 1, new Set()).rank[5], RANK.found);
   assert.equal(bins.cells("a", 1, 1, new Set()).rank[350 - TILE], RANK.found);
   assert.equal(bins.cells("b", 1, 1, new Set()), null);
+  assert.equal(bins.words("a", 10 * S, 2 * S), "1 found by request, 1 stop event");
+  assert.equal(bins.words("a", 0, 1024 * S), "1 found by request, 1 stop event", "of one tile only");
+  assert.equal(bins.words("a", 20 * S, 2 * S), "");
+  assert.deepEqual(bins.count(0, 1200 * S), { stop: 2, req_end: 2 });
+  assert.deepEqual(bins.legend(600 * S, 1200 * S), { stop: 1, req: 1, tail: 1 });
 });
 
 test("a tile that was not over is asked for again once more of it is wanted", async () => {
