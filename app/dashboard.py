@@ -192,6 +192,7 @@ class Dashboard:
             simulated=subject.simulated,
             stage=stage,
             paths=None if library is None else library.paths,
+            files=() if library is None else library.given,
         )
         return exports.part(
             exporter, runs=stage is not None, recordings=library is not None, pages=pages

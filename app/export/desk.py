@@ -34,6 +34,7 @@ class Exports:
         simulated: whether it does not exist.
         stage: plays runs; None where there is none.
         paths: the files of a recording by its name; None where there are none.
+        files: what the journal was read from.
     """
 
     def __init__(
@@ -44,16 +45,19 @@ class Exports:
         simulated: bool,
         stage: Stage | None = None,
         paths: Paths | None = None,
+        files: Sequence[Path] = (),
     ) -> None:
         self._journal = journal
         self._title = title
         self._simulated = simulated
         self._stage = stage
         self._paths = paths
+        self._files = files
 
     def live(self, asked: Asked) -> Made:
         """What the journal has now; what comes later is not in it."""
         source = Kept(self._journal.since(0), self._title, simulated=self._simulated)
+        source.files = self._files
         forgotten = self._journal.first_seq - 1
         if forgotten:
             source.missing = [FORGOTTEN.format(forgotten)]
@@ -105,6 +109,7 @@ class _Counted:
         self._count = count
         self.title = source.title
         self.simulated = source.simulated
+        self.files = source.files
 
     @property
     def missing(self) -> list[str]:

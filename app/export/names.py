@@ -21,7 +21,9 @@ from typing import Final, Literal
 
 from app.errors import RecordingError
 
-Kind = Literal["pod", "namespace", "node", "container", "image", "label", "value", "ip", "id"]
+Kind = Literal[
+    "pod", "namespace", "node", "container", "image", "label", "value", "ip", "id", "file"
+]
 
 WORDS: Final[dict[Kind, str]] = {
     "pod": "pod",
@@ -31,6 +33,7 @@ WORDS: Final[dict[Kind, str]] = {
     "image": "image",
     "label": "label",
     "value": "value",
+    "file": "recording",
 }
 
 MOST_NAMES: Final = 400_000

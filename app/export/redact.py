@@ -1,18 +1,19 @@
 """A journal without names: two mentions of the same thing stay the same thing.
 
 Replaced: names of pods, namespaces, nodes and images, labels and annotations with their values,
-UIDs, container IDs, IP addresses; names of containers if asked for. Free texts (notes, errors,
-reasons, messages) are scrubbed of every name that occurs anywhere. Kept: times, states, numbers,
-exit codes, and the words of plegscope and of the CRI. Not hidden: how many pods there are, when
-something happened, and a name that is one of those words.
+UIDs, container IDs, IP addresses, the recording's own name; names of containers if asked for. Free
+texts (notes, errors, reasons, messages) are scrubbed of every name that occurs anywhere. Kept:
+times, states, numbers, exit codes, and the words of plegscope and of the CRI. Not hidden: how many
+pods there are, when something happened, and a name that is one of those words.
 
 The names must be known before the first text is written, so whatever is redacted is read twice.
 """
 
 import re
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -22,7 +23,7 @@ from app.engine.profiles import PROFILES
 from app.engine.records import Record
 from app.export.names import HEX, MOST_LETTERS, UUID, Kind, Names
 from app.export.scrub import Scrubber
-from app.export.source import Source
+from app.export.source import Source, nodes_of
 from app.journal.rebuild import ENDS, SOURCES, TYPES
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -108,6 +109,11 @@ class Redactor:
                 short = bare if "/" in bare else ""
             self._scrubber.learn(kind, name, "" if short.isdigit() else short)
 
+    def meet_file(self, path: Path) -> None:
+        """Learn what a recording is called: people put a node's name or a customer's into it."""
+        if self.names.meet("file", path.name):
+            self._scrubber.learn("file", path.name, str(path))
+
     def replace(self, kind: Kind, name: str) -> str:
         """What stands in for a name in a field of its own."""
         if kind == "id":
@@ -184,15 +190,20 @@ class Redacted:
     def __init__(self, source: Source, redactor: Redactor) -> None:
         self._source = source
         self._redactor = redactor
+        for path in source.files:
+            redactor.meet_file(path)
+        for node in nodes_of(source.files):
+            redactor.meet("node", node)
         for record in source.records():
             redactor.learn(record)
         self.title = redactor.scrub(source.title)
         self.simulated = source.simulated
+        self.files: Sequence[Path] = ()
 
     @property
     def missing(self) -> list[str]:
         """What could not be read."""
-        return self._source.missing
+        return [self._redactor.scrub(sentence) for sentence in self._source.missing]
 
     def records(self) -> Iterator[Record]:
         """All records, redacted."""

@@ -7,6 +7,7 @@ the first byte is written (which names there are) can be gathered without keepin
 import errno
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -29,11 +30,13 @@ class Source(Protocol):
     """Records in order, as often as they are asked for.
 
     ``title``: what was watched. ``simulated``: a node that does not exist. ``missing``: what could
-    not be read, in sentences; complete once ``records`` has come to its end.
+    not be read, in sentences; complete once ``records`` has come to its end. ``files``: what it is
+    read from, or was.
     """
 
     title: str
     simulated: bool
+    files: Sequence[Path]
 
     @property
     def missing(self) -> list[str]:
@@ -52,6 +55,7 @@ class Kept:
         self._records = records
         self.title = title
         self.simulated = simulated
+        self.files: Sequence[Path] = ()
         self.missing: list[str] = []
 
     def records(self) -> Iterator[Record]:
@@ -64,6 +68,7 @@ class RecordingFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.files: Sequence[Path] = (path,)
         self.missing: list[str] = []
         info = _info(path)
         self.title = path.name if info is None else info.title[:MOST_TITLE]
@@ -100,6 +105,7 @@ class JsonLines:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.files: Sequence[Path] = (path,)
         self.title = path.name[:MOST_TITLE]
         self.simulated = False
         self.missing: list[str] = []
@@ -137,6 +143,18 @@ def open_source(path: Path) -> RecordingFile | JsonLines:
         RecordingError: it cannot be read.
     """
     return RecordingFile(path) if is_mcap(path) else JsonLines(path)
+
+
+def nodes_of(files: Sequence[Path]) -> set[str]:
+    """The names of the real nodes that recordings tell of, whoever recorded them. Such a name is in
+    no record, but in titles; a file that cannot be read names none."""
+    found: set[str] = set()
+    for path in files:
+        with suppress(RecordingError):
+            info = _info(path) if is_mcap(path) else None
+            if info is not None and not info.simulated:
+                found.add(info.host)
+    return found
 
 
 def _info(path: Path) -> SessionInfo | None:

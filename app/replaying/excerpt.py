@@ -60,6 +60,8 @@ class Excerpt:
         info = self._files[0].source.info
         self.title = self._files[0].source.name if info is None else info.title
         self.simulated = all(one.simulated for one in self._files)
+        # All of them: why one is not played may be said as well.
+        self.files: Sequence[Path] = tuple(paths)
         self.missing: list[str] = []
 
     def records(self) -> Iterator[Record]:

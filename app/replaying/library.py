@@ -71,6 +71,11 @@ class Library:
         return bool(self._given)
 
     @property
+    def given(self) -> Sequence[Path]:
+        """Those."""
+        return self._given
+
+    @property
     def open(self) -> tuple[Show, ...]:
         """What is open now."""
         return tuple(self._shows.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -77,6 +77,7 @@ class Flood:
     def __init__(self, pods: int) -> None:
         self.title = "A flood"
         self.simulated = True
+        self.files: Sequence[Path] = ()
         self.missing: list[str] = []
         self.pods = pods
 

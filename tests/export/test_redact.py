@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
@@ -11,9 +12,14 @@ from msgspec import inspect
 from app.engine.records import AnyRecord, Lifecycle, PodCached, Record, RelistFinished, Watching
 from app.export.names import Names
 from app.export.redact import Redacted, Redactor
+from app.export.source import Kept, open_source
 from app.recording.format import AnyInput, Loss, SessionInfo, StateThen
+from app.recording.scribe import Scribe
+from app.recording.segment import Segment
+from app.replaying.excerpt import Excerpt
 from tests.build import died, note, pod_seen, relist_finished
 from tests.export.made import hostile, kept, numbered
+from tests.recording.recorded import SECOND, info
 
 SECRET = "payroll-secret"
 
@@ -156,3 +162,27 @@ def test_the_title_is_scrubbed() -> None:
     source = kept(pod_seen())
     source.title = "web-1 of shop"
     assert Redacted(source, redactor()).title == "pod-1 of ns-1"
+
+
+@pytest.mark.parametrize("name", ["node-77.corp.mcap", "node-77.mcap", "node-77.jsonl"])
+def test_neither_node_nor_file_is_named(tmp_path: Path, name: str) -> None:
+    """Of another machine's recording, also in its title and in what is said of its damages."""
+    path, host = tmp_path / name, "node-77.corp"
+    record = note(SECOND, f"From here on {name} is played.")
+    scribe = Scribe(
+        info(host=host, simulated=False, title=f"x 2.1 on {host}"), lambda _part: Segment(path)
+    )
+    scribe.put_record(record, by_engine=False)
+    scribe.turn()
+    if path.suffix == ".jsonl":
+        path.write_bytes(msgspec.json.encode(record) + b"\n")
+    memory = Kept([record], f"{name}: x 2.1 on {host}" if path.suffix == ".mcap" else name)
+    memory.files = (path,)
+    for source in (open_source(path), Excerpt([path]), memory):
+        given = Redacted(source, redactor())
+        told = [given.title, *(getattr(one, "text", "") for one in given.records())]
+        source.missing = [f"{path} cannot be read.", f"{name} is damaged."]
+        assert given.missing == ["/recording-1 cannot be read.", "recording-1 is damaged."]
+        for text in told:
+            assert "77" not in text, text
+        assert not given.files
