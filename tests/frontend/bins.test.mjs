@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Bins, RANK, TILE, cellsOf, fitting, joined } from "../../static/js/bins.js";
+import { tally } from "../../static/js/legend.js";
 import { layout } from "../../static/js/layout.js";
 import { addOlder } from "../../static/js/minimap.js";
-import { Play, S, row, stored } from "./kit.mjs";
+import { MS, Play, S, row, stored } from "./kit.mjs";
 
 const MARKS = ["other", "stop", "calm", "req", "req_end", "poll", "poll_end", "dropped"];
 const WIDTHS = [0.125 * S, 0.5 * S, 2 * S, 8 * S, 32 * S];
@@ -168,4 +169,22 @@ test("the strip counts ends of the older time", () => {
   const cut = { marks: MARKS, width: 10 * S, first: 0, all: [0, 4, 3, 0, 1, 9, 4, 6, 2, 9, 4, 7] };
   addOlder(cut, 90 * S, 0, 100 * S, found, late);
   assert.deepEqual([found[0], late[4], found[9]], [3, 2, 0]);
+});
+
+test("the legend counts the same in one look as in many", () => {
+  const play = new Play();
+  for (let n = 0; n < 600; n += 1) {
+    if (n % 9 === 2) play.stop(n * 10, "a", { outcome: ["dropped", "held"][n % 2] });
+    else play.hint(n * 10, "a");
+  }
+  const store = stored(play, [row("a")]);
+  const parts = {};
+  for (let from = 0; from < 6000; from += 50) {
+    for (const [id, n] of Object.entries(tally(store, from * MS, (from + 50) * MS - 1))) parts[id] = (parts[id] ?? 0) + n;
+  }
+  const { gap, down, ...whole } = tally(store, 0, 6000 * MS);
+  assert.ok(whole.stop > 500 && whole.dropped > 10 && whole.held > 10 && !gap && !down);
+  for (const [id, n] of Object.entries(whole)) assert.equal(parts[id], n, id);
+  assert.deepEqual(tally(store, 0, 6000 * MS), tally(store, 0, 6000 * MS));
+  assert.equal(tally(store, 0, 6000 * MS, { stop: 5 }).stop, whole.stop + 5);
 });
