@@ -1,9 +1,11 @@
-"""The index at a recording's end: where its chunks are and what is in each, without reading them.
+"""Where a recording's chunks are and what is in each, without reading them: by the index at its
+end, or, in a file that was cut short, by going from chunk to chunk.
 
-A file that was cut short has none, and what a file says of itself need not be so: whoever reads by
-the index compares. Here it is only made sure that it is well formed, ours, and bounded.
+What a file says of itself need not be so: whoever reads by the index compares. Here it is only made
+sure that it is well formed, ours, and bounded.
 """
 
+import fcntl
 import os
 import struct
 import zlib
@@ -13,7 +15,7 @@ from collections.abc import Collection, Iterator
 from app.recording import format as words
 from app.recording import mcapwrite as mcap
 from app.recording.format import MOST_CHUNK
-from app.recording.mcapparse import HEAD, MOST_MESSAGES
+from app.recording.mcapparse import HEAD, MOST_HEADER, MOST_MESSAGES, header
 
 MOST_SUMMARY = 64 * 1024 * 1024
 """Bytes of the index that are read."""
@@ -27,10 +29,11 @@ JOURNAL = (*words.TOLD, words.OPENING, words.LOSSES, words.STATES)
 """Channels that must be what they are in a file of ours: others may be told apart by them."""
 _FIXED = struct.Struct("<QQQQI")
 _PLACE = struct.Struct("<HQ")
+_INDEX = struct.Struct("<BQHI")
 
 
 class Unfit(Exception):
-    """There is no index, or it is not one of plegscope's, or not in order."""
+    """There is no index, or it is not one of plegscope's, or not in order, or will not stay so."""
 
 
 class Index:
@@ -56,7 +59,11 @@ class Index:
         """Bytes that it unpacks to."""
         self._behind = array("Q")
         self._counts = array("H")
-        self._read(size)
+        tail = os.pread(file, len(mcap.MAGIC), max(0, size - len(mcap.MAGIC)))
+        if tail == mcap.MAGIC:
+            self._read(size)
+        else:
+            self._walk(size)
 
     def __len__(self) -> int:
         return len(self.offsets)
@@ -155,10 +162,78 @@ class Index:
             at, last = following, number
         if at != after:
             raise Unfit
+        self._add((offset, start, end, size), behind, counts)
+        return int(after)
+
+    def _add(self, chunk: tuple[int, int, int, int], behind: int, counts: list[int]) -> None:
+        offset, start, end, size = chunk
         self.offsets.append(offset)
         self.starts.append(start)
         self.ends.append(end)
         self.sizes.append(size)
         self._behind.append(behind)
         self._counts.extend(counts)
+
+    # Without an index at the end
+
+    def _walk(self, size: int) -> None:
+        """Go from chunk to chunk, up to where the file ends or is not as it should be."""
+        if is_written(self._file):
+            # There will soon be more than is found now.
+            raise Unfit
+        start = os.pread(self._file, len(mcap.MAGIC) + HEAD.size, 0)
+        if len(start) < len(mcap.MAGIC) + HEAD.size or start[: len(mcap.MAGIC)] != mcap.MAGIC:
+            raise Unfit
+        opcode, length = HEAD.unpack_from(start, len(mcap.MAGIC))
+        if opcode != mcap.HEADER or not 8 <= length <= MOST_HEADER:
+            raise Unfit
+        told = os.pread(self._file, length, len(start))
+        if header(told)[0] != words.PROFILE:
+            raise Unfit
+        at = len(start) + length
+        while (after := self._chunk_at(at, size)) is not None:
+            at = after
+        if not len(self):
+            raise Unfit
+
+    def _chunk_at(self, at: int, size: int) -> int | None:
+        """Take a chunk in; returns where it ends with its indexes, None if there is none."""
+        head = os.pread(self._file, HEAD.size + mcap.CHUNK_HEAD.size, at)
+        if len(head) < HEAD.size + mcap.CHUNK_HEAD.size or head[0] != mcap.CHUNK:
+            return None
+        length = HEAD.unpack_from(head)[1]
+        start, end, plain = mcap.CHUNK_HEAD.unpack_from(head, HEAD.size)[:3]
+        behind = at + HEAD.size + length
+        if behind > size or start > end or plain > MOST_CHUNK:
+            return None
+        if len(self) == MOST_CHUNKS:
+            raise Unfit
+        counts = [0] * CHANNELS
+        after, last = behind, 0
+        while len(found := os.pread(self._file, mcap.INDEX_HEAD, after)) == mcap.INDEX_HEAD:
+            opcode, told, number, entries = _INDEX.unpack(found)
+            count, rest = divmod(entries, mcap.INDEX_ENTRY.size)
+            if opcode != mcap.MESSAGE_INDEX:
+                break
+            after += HEAD.size + told
+            ordered = last < number < CHANNELS and told == entries + 6
+            if not ordered or rest or not 0 < count <= MOST_MESSAGES or after > size:
+                return None
+            counts[number], last = count, number
+        if not last:
+            return None
+        self._add((at, start, end, plain), behind, counts)
         return int(after)
+
+
+def is_written(file: int) -> bool:
+    """Whether somebody is writing this recording (its descriptor): a writer holds a lock."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        # Some network disks have no locks.
+        return False
+    fcntl.flock(file, fcntl.LOCK_UN)
+    return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
 import struct
@@ -68,10 +69,47 @@ def test_it_tells_what_reading_finds(file: tuple[Path, bytearray]) -> None:
         assert at + 1 == len(index) > place > 1
 
 
-def test_a_file_without_its_end_has_none(file: tuple[Path, bytearray]) -> None:
+def test_a_file_without_its_end_is_gone_through_from_chunk_to_chunk(
+    file: tuple[Path, bytearray],
+) -> None:
     path, data = file
-    for cut in (1, FOOTER, FOOTER + 1, len(data) - 40):
-        assert index_of(path, data[:-cut]) is None
+    whole = index_of(path, data)
+    assert whole is not None
+    for cut in (1, FOOTER, len(data) - summary(data)[0]):
+        index = index_of(path, data[:-cut])
+        assert index is not None
+        assert (index.offsets, index.starts, index.ends, index.sizes) == (
+            whole.offsets, whole.starts, whole.ends, whole.sizes,
+        )  # fmt: skip
+        for chunk in range(len(index)):
+            for number in NUMBERS.values():
+                assert index.count(chunk, {number}) == whole.count(chunk, {number})
+
+
+def test_where_a_file_ends_within_a_chunk_the_chunks_before_it_are_told(
+    file: tuple[Path, bytearray],
+) -> None:
+    path, data = file
+    whole = index_of(path, data)
+    assert whole is not None
+    chance = random.Random(7)
+    for _ in range(20):
+        cut = chance.randrange(whole.offsets[1], len(data))
+        index = index_of(path, data[:cut])
+        assert index is not None
+        assert index.offsets == whole.offsets[: len(index)]
+        assert index.offsets[-1] < cut
+    assert index_of(path, data[: whole.offsets[0] + 50]) is None
+
+
+def test_a_file_that_is_being_written_is_not_gone_through(file: tuple[Path, bytearray]) -> None:
+    path, data = file
+    path.write_bytes(data[:-FOOTER])
+    with path.open("rb") as writer, Recording(path) as recording:
+        fcntl.flock(writer, fcntl.LOCK_EX)
+        assert recording.index() is None
+        fcntl.flock(writer, fcntl.LOCK_UN)
+        assert recording.index() is not None
 
 
 def test_a_byte_of_it_that_was_changed_is_seen(file: tuple[Path, bytearray]) -> None:

@@ -16,7 +16,7 @@ from app.journal.projection import PodTable
 from app.journal.rebuild import StateBuilder
 from app.recording import packer, scribe
 from app.recording.clip import clip
-from app.recording.reading import Recording
+from app.recording.reading import Recording, Told
 from app.replaying import film as films
 from app.replaying import plan
 from app.replaying.film import Film
@@ -64,15 +64,25 @@ def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def cut(indexed: Path) -> Path:
-    """The same without its end, and so without an index."""
+    """The same without its end, and so without an index there."""
     path = indexed.with_name("cut.mcap")
     path.write_bytes(indexed.read_bytes()[:-10])
     return path
 
 
-@pytest.fixture(params=["indexed", "cut"])
+@pytest.fixture(scope="module")
+def lines(indexed: Path) -> Path:
+    """The same journal as JSON lines."""
+    path = indexed.with_name("lines.jsonl")
+    with Recording(indexed) as recording:
+        told = (one for one in recording.items() if isinstance(one, Told) and not one.opening)
+        path.write_bytes(b"".join(msgspec.json.encode(one.record) + b"\n" for one in told))
+    return path
+
+
+@pytest.fixture(params=["indexed", "cut", "lines"])
 def storm(request: pytest.FixtureRequest) -> Path:
-    """Played by its index, and laid out."""
+    """Played by its index, chunk by chunk, and laid out."""
     path = request.getfixturevalue(request.param)
     assert isinstance(path, Path)
     return path
@@ -175,8 +185,8 @@ def test_heavy_records_make_short_pieces(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(records) == 9
 
 
-def test_without_an_index_it_can_be_played_as_far_as_it_has_been_read(cut: Path) -> None:
-    show = Show([cut])
+def test_without_an_index_it_can_be_played_as_far_as_it_has_been_read(lines: Path) -> None:
+    show = Show([lines])
     film = show.films[0]
     assert film.told(0, 0, show.nodes).pieces == ()
     film.advance()
@@ -188,11 +198,14 @@ def test_without_an_index_it_can_be_played_as_far_as_it_has_been_read(cut: Path)
     assert [one.first for one in film.told(1, 0, show.nodes).pieces] == [PIECE + 1]
 
 
-def test_with_an_index_it_can_be_played_anywhere_at_once(indexed: Path, cut: Path) -> None:
-    show = Show([indexed])
+@pytest.mark.parametrize("name", ["indexed", "cut"])
+def test_with_an_index_it_can_be_played_anywhere_at_once(
+    request: pytest.FixtureRequest, name: str, lines: Path
+) -> None:
+    show = Show([request.getfixturevalue(name)])
     film = show.films[0]
     told = film.told(0, 0, show.nodes)
-    other, laid_out, records = read(cut)
+    other, laid_out, records = read(lines)
     assert (told.records, told.end_t, told.whole) == (len(records), records[-1].t, False)
     count = len(told.pieces)
     assert count > 3
