@@ -10,9 +10,6 @@ import { count, duration, exitMeaning, ignoredBecause, knownBy, lateBy } from ".
 import { kindOf } from "./marks.js";
 import { matches } from "./lineup.js";
 
-/** Newest rows shown at most. */
-export const LIMIT = 250;
-
 /** Whether the record tells of a change; the rest is shown on demand. @param {Rec} rec */
 export function isNews(rec) {
   switch (rec.kind) {
@@ -90,7 +87,7 @@ function lifecycle(rec) {
 }
 
 /**
- * The newest records for the table, newest first, or pod by pod and newest first of each.
+ * The records for the table, newest first, or pod by pod and newest first of each.
  * @param {import("./store.js").Store} store
  * @param {{
  *   filter: string, off: Set<string>, all: boolean, until: number, near?: [number, number]|null,
@@ -99,7 +96,7 @@ function lifecycle(rec) {
  */
 export function pick(store, want) {
   const rows = [];
-  for (let i = store.records.length - 1; i >= 0 && rows.length < LIMIT; i -= 1) {
+  for (let i = store.records.length - 1; i >= 0; i -= 1) {
     const rec = store.records[i];
     if (rec.seq > want.until || (want.near && rec.t > want.near[1])) continue;
     if (want.near && rec.t < want.near[0]) break;

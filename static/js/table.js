@@ -1,14 +1,21 @@
 // @ts-check
 /**
- * The table view. Rows move only while neither pointer nor focus is in them; else new records wait
+ * The table view. Of all rows that match only those around what is in sight are in the document;
+ * spacers stand for the others. Rows move only while neither pointer nor focus is in them; else new records wait
  * behind a button.
  *
  * @typedef {import("./store.js").Store} Store
  */
 import { byId, glyph, h, setText } from "./dom.js";
 import { SORTS } from "./lane-order.js";
-import { cells, isNews, LIMIT, pick } from "./rows.js";
+import { cells, isNews, pick } from "./rows.js";
 import { count, splitName, timeOfDay } from "./words.js";
+
+/** Rows in the document at most, and how many of them above the first in sight. */
+const ROWS = 250;
+const ABOVE = 80;
+/** Rows that the keyboard goes at once. */
+const LEAP = 20;
 
 export class Table {
   /** @param {{store: Store, off: Set<string>, select: (seq: number|null) => void, utc: () => import("./words.js").Times, filter: () => string, lineup?: import("./lineup.js").Lineup}} host `lineup`: what the pods are sorted by, and narrowed to */
@@ -24,6 +31,16 @@ export class Table {
     /** @type {number|null} */
     this.selected = null;
     this.key = "";
+    /** All rows that match. @type {ReturnType<typeof pick>} */
+    this.list = [];
+    /** The first of them that is in the document. */
+    this.first = 0;
+    this.before = h("div", { "aria-hidden": "true" });
+    this.after = h("div", { "aria-hidden": "true" });
+    this.element = /** @type {HTMLElement} */ (this.body.closest("table"));
+    this.element.before(this.before);
+    this.element.after(this.after);
+    this.scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     this.hovered = false;
     this.body.addEventListener("pointerenter", () => { this.hovered = true; });
     this.body.addEventListener("pointerleave", () => { this.hovered = false; });
@@ -58,20 +75,75 @@ export class Table {
       this.host.select(Number(row.dataset.seq));
       return;
     }
-    const next = event.key === "ArrowDown" ? row.nextElementSibling : event.key === "ArrowUp" ? row.previousElementSibling
-      : event.key === "Home" ? this.body.firstElementChild : event.key === "End" ? this.body.lastElementChild : null;
-    if (!(next instanceof HTMLElement)) return;
+    const at = this.#at(Number(row.dataset.seq));
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + LEAP, PageUp: at - LEAP, Home: 0, End: this.list.length - 1 }[event.key];
+    if (to === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    row.tabIndex = -1;
+    const next = this.#element(Math.max(0, Math.min(this.list.length - 1, to)));
+    if (!next) return;
+    for (const each of this.body.querySelectorAll("tr[tabindex='0']")) each.setAttribute("tabindex", "-1");
     next.tabIndex = 0;
     next.focus();
+  }
+
+  /** Place of a record in the list; -1: it is not there. @param {number} seq */
+  #at(seq) {
+    return this.list.findIndex(({ rec }) => rec.seq === seq);
+  }
+
+  /** A row of the list, brought into the document if it is not there. @param {number} at @returns {HTMLElement|null} */
+  #element(at) {
+    if (at < this.first || at >= this.first + this.body.childElementCount) this.#fill(at - ABOVE);
+    return /** @type {HTMLElement|null} */ (this.body.children[at - this.first] ?? null);
+  }
+
+  /** How tall a row is, px. */
+  get #tall() {
+    const n = this.body.childElementCount;
+    return n ? this.body.offsetHeight / n : 0;
+  }
+
+  #scrolled() {
+    const tall = this.#tall;
+    if (!tall || this.list.length <= ROWS) return;
+    const top = Math.floor(this.scroller.scrollTop / tall);
+    const shown = Math.ceil(this.scroller.clientHeight / tall);
+    const end = this.first + this.body.childElementCount;
+    const near = ABOVE / 4;
+    if ((top < this.first + near && this.first > 0) || (top + shown > end - near && end < this.list.length)) this.#fill(top - ABOVE);
+  }
+
+  /** Rows from a place on. @param {number} from @param {boolean} anew not one that is there can stay */
+  #fill(from, anew = false) {
+    const tall = this.#tall;
+    this.first = Math.max(0, Math.min(from, this.list.length - ROWS));
+    const rows = this.list.slice(this.first, this.first + ROWS);
+    const known = new Map(anew ? [] : [...this.body.children].map((row) => [/** @type {HTMLElement} */ (row).dataset.seq, row]));
+    const focused = this.body.contains(document.activeElement) ? /** @type {HTMLElement|null|undefined} */ (document.activeElement?.closest("tr"))?.dataset.seq : undefined;
+    this.body.replaceChildren(...rows.map(({ rec, lane }) => known.get(String(rec.seq)) ?? this.#row(rec, lane)));
+    [...this.body.children].forEach((row, i) => row.setAttribute("aria-rowindex", String(this.first + i + 2)));
+    this.element.setAttribute("aria-rowcount", String(this.list.length + 1));
+    const each = this.#tall || tall;
+    this.before.style.height = `${this.first * each}px`;
+    this.after.style.height = `${(this.list.length - this.first - rows.length) * each}px`;
+    if (focused === undefined) {
+      [...this.body.children].forEach((row, i) => { /** @type {HTMLElement} */ (row).tabIndex = i === 0 ? 0 : -1; });
+    } else if (!this.body.contains(document.activeElement)) {
+      // Where times are counted from another mark all rows are new: the reader stays where he was.
+      const row = /** @type {HTMLElement|null} */ (this.body.querySelector(`tr[data-seq="${focused}"]`));
+      row?.setAttribute("tabindex", "0");
+      (row ?? this.scroller).focus({ preventScroll: true });
+    }
   }
 
   /** @param {number|null} seq */
   setSelected(seq) {
     this.selected = seq;
     for (const row of this.body.querySelectorAll("tr")) row.setAttribute("aria-selected", String(Number(row.dataset.seq) === seq));
+    if (seq === null || this.section.hidden || this.body.querySelector("tr[aria-selected=true]")) return;
+    const at = this.#at(seq);
+    if (at >= 0) this.#element(at)?.scrollIntoView({ block: "center" });
   }
 
   update() {
@@ -87,23 +159,16 @@ export class Table {
     const { lineup } = this.host;
     const byPod = lineup !== undefined && lineup.sort !== "activity";
     const near = lineup?.near ?? null;
-    const rows = pick(store, { filter, off, all: this.all, until: this.until, near, order: byPod ? (lanes) => lineup.inOrder(lanes) : null });
     this.#head(byPod ? SORTS.find(({ id }) => id === lineup.sort)?.name ?? "" : "");
-    const key = `${rows[0]?.rec.seq}|${rows.length}|${rows[rows.length - 1]?.rec.seq}|${filter}|${[...off]}|${this.all}|${this.host.utc()}|${lineup?.sort}|${byPod ? lineup?.pins : ""}|${near}`;
+    const { records } = store;
+    const key = `${records[0]?.seq}|${records.length}|${Math.min(this.until, store.lastSeq)}|${filter}|${[...off]}|${this.all}|${this.host.utc()}|${lineup?.sort}|${byPod ? lineup?.pins : ""}|${near}`;
     if (key === this.key) return;
     const sameLook = key.split("|").slice(3).join() === this.key.split("|").slice(3).join();
     this.key = key;
-    const known = new Map(sameLook ? [...this.body.children].map((row) => [/** @type {HTMLElement} */ (row).dataset.seq, row]) : []);
-    const focused = this.body.contains(document.activeElement) ? /** @type {HTMLElement|null|undefined} */ (document.activeElement?.closest("tr"))?.dataset.seq : undefined;
-    this.body.replaceChildren(...rows.map(({ rec, lane }) => known.get(String(rec.seq)) ?? this.#row(rec, lane)));
-    if (focused && !this.body.contains(document.activeElement)) {
-      // All rows are new, as times are counted from another mark: the reader stays where he was.
-      const row = /** @type {HTMLElement|null} */ (this.body.querySelector(`tr[data-seq="${focused}"]`));
-      row?.setAttribute("tabindex", "0");
-      row?.focus();
-    } else if (!focused) [...this.body.children].forEach((row, i) => { /** @type {HTMLElement} */ (row).tabIndex = i === 0 ? 0 : -1; });
-    const older = rows.length === LIMIT ? `The newest ${LIMIT}; narrow the filter to see older ones.` : rows.length ? "" : filter ? "No record matches." : "Nothing has changed yet.";
-    setText(byId("table-end"), older);
+    this.list = pick(store, { filter, off, all: this.all, until: this.until, near, order: byPod ? (lanes) => lineup.inOrder(lanes) : null });
+    this.#fill(this.scroller.scrollTop > 40 ? this.first : 0, !sameLook);
+    const older = store.truncated ? " Older ones are no longer on this page." : "";
+    setText(byId("table-end"), this.list.length ? `${count(this.list.length, "record")}.${older}` : filter ? "No record matches." : "Nothing has changed yet.");
   }
 
   /** What the rows are sorted by, in the head. @param {string} by of the pods; none: the newest first */

@@ -514,6 +514,50 @@ def test_marks_of_the_stream_row(page: Page, stage: Stage, server: Command) -> N
     expect(rows.filter(has_text="Not known")).to_contain_text("214")
 
 
+def test_the_table_has_all_rows_and_the_document_those_in_sight(
+    page: Page, stage: Stage, server: Command
+) -> None:
+    stage.number(stage.pod("a", "cart-0"))
+    for i in range(600):
+        for record in stage.chain("a", UNTIL - (650 - i) * 100 * MS):
+            stage.number(record)
+    page.goto(f"{server.address()}?view=table")
+    says(page, "Healthy")
+    rows = page.locator("#rows-body tr")
+    # A stop and a finding of each, and the pod.
+    expect(page.locator("#table table")).to_have_attribute("aria-rowcount", "1202")
+    assert 100 < rows.count() <= 250
+    newest = rows.first.get_attribute("data-seq")
+    rows.first.focus()
+    page.keyboard.press("End")
+    focused = page.locator("#rows-body tr:focus")
+    expect(focused).to_have_attribute("aria-rowindex", "1202")
+    expect(focused).to_contain_text("Pod seen")
+    expect(focused).to_be_in_viewport()
+    page.keyboard.press("ArrowUp")
+    expect(focused).to_have_attribute("aria-rowindex", "1201")
+    # By the scroll bar, to the middle of all: the rows there are there, and nothing moves.
+    half = """() => {
+      const box = document.getElementById("table-scroll");
+      box.scrollTop = box.scrollHeight / 2;
+    }"""
+    page.evaluate(half)
+    middle = page.locator("#rows-body tr[aria-rowindex='606']")
+    expect(middle).to_be_in_viewport()
+    box = middle.bounding_box()
+    assert box is not None
+    page.evaluate("plegscope.table.key = ''; plegscope.table.update()")
+    assert middle.bounding_box() == box
+    assert rows.count() <= 250
+    assert faults(page) == []
+    middle.click()
+    expect(page.locator("#drawer")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.locator("#table-scroll").focus()
+    page.evaluate("document.getElementById('table-scroll').scrollTop = 0")
+    expect(rows.first).to_have_attribute("data-seq", newest or "")
+
+
 def test_hostile_names_stay_text(page: Page, stage: Stage, server: Command) -> None:
     stage.number(stage.pod("<b>", HOSTILE, namespace=HOSTILE))
     for record in stage.chain("<b>", UNTIL - 5 * S, name=HOSTILE):
