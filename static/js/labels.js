@@ -48,9 +48,13 @@ export class Labels {
     this.rows = [];
     /** @type {Map<string, {element: HTMLElement, key: string, row: Row}>} */
     this.shown = new Map();
-    scroller.addEventListener("scroll", () => this.update(), { passive: true });
-    // What is in sight changes with the room for it, too: a drawer opens, a bar takes a second line.
-    new ResizeObserver(() => this.update()).observe(scroller);
+    // What is in sight, kept: to ask for it would have the page laid out for each batch of records.
+    this.top = scroller.scrollTop;
+    this.room = scroller.clientHeight;
+    this.height = "";
+    scroller.addEventListener("scroll", () => this.#moved(), { passive: true });
+    // It changes with the room for it, too: a drawer opens, a bar takes a second line.
+    new ResizeObserver(() => this.#moved()).observe(scroller);
     list.addEventListener("click", (event) => this.#click(event));
     list.addEventListener("keydown", (event) => this.#key(event));
   }
@@ -62,7 +66,16 @@ export class Labels {
   /** @param {Row[]} rows @param {number} height */
   setRows(rows, height) {
     this.rows = rows;
-    this.list.style.height = `${height}px`;
+    if (this.height !== `${height}px`) {
+      this.height = `${height}px`;
+      this.list.style.height = this.height;
+    }
+    this.update();
+  }
+
+  #moved() {
+    this.top = this.scroller.scrollTop;
+    this.room = this.scroller.clientHeight;
     this.update();
   }
 
@@ -113,15 +126,15 @@ export class Labels {
     const { scroller } = this;
     if (row.y < scroller.scrollTop) scroller.scrollTop = row.y;
     else if (row.y + row.h > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = row.y + row.h - scroller.clientHeight;
-    this.update();
+    this.#moved();
     const element = this.shown.get(row.id ?? "")?.element;
     /** @type {HTMLElement|null|undefined} */ (element?.querySelector("a, button[data-act='show']"))?.focus({ preventScroll: true });
   }
 
   /** Bring the document in line with what is in sight. */
   update() {
-    const top = this.scroller.scrollTop - SPARE;
-    const bottom = this.scroller.scrollTop + this.scroller.clientHeight + SPARE;
+    const top = this.top - SPARE;
+    const bottom = this.top + this.room + SPARE;
     const wanted = new Set();
     let before = null;
     for (const row of this.rows) {
