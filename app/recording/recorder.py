@@ -25,6 +25,7 @@ from app.errors import where
 from app.hub.wire import Recorded
 from app.journal.weight import weight
 from app.recording.answers import Answer
+from app.recording.bulletin import Bulletin, News
 from app.recording.format import Loss, SessionInfo
 from app.recording.scribe import Scribe
 from app.recording.segment import Segment
@@ -56,13 +57,7 @@ HURRY = 2048
 BEHIND_S = 3.0
 """A recorder this far behind has a slow disk, and says so."""
 
-STOPPED = (
-    "Recording has stopped ({}). It is tried again every second: make room, or start plegscope "
-    "with --record-to and a better place."
-)
 GONE = "its file is no longer there"
-
-Level = Literal["info", "warning"]
 
 
 class Target(Protocol):
@@ -124,9 +119,7 @@ class Recorder:
         self._synced = 0.0
         self._busy_since: float | None = None
         self._cpu_ns = 0
-        self._news: deque[tuple[Level, str]] = deque(maxlen=100)
-        self._slow = False
-        self._was_in_trouble = ""
+        self._bulletin = Bulletin()
         self._failed = ""
         self._rates = Rates()
         self._syncer = Syncer()
@@ -208,7 +201,7 @@ class Recorder:
     def _tell_loss(self, lost: Losing, item: Item) -> None:
         """All of it was before this."""
         loss = lost.told(item.t, item.wall)
-        self._news.append(("warning", in_words(loss)))
+        self._bulletin.warn(in_words(loss))
         self._queue.append(Item("loss", item.t, item.wall, loss, 0))
 
     def _lose(self, item: Item) -> None:
@@ -221,36 +214,20 @@ class Recorder:
 
     # What is told of it
 
-    def news(self) -> list[tuple[Level, str]]:
+    def news(self) -> list[News]:
         """Sentences for the timeline, since the last call; to be called about twice a second."""
-        news: list[tuple[Level, str]] = []
-        trouble = self._trouble
-        if trouble != self._was_in_trouble:
-            if trouble:
-                news.append(("warning", STOPPED.format(trouble)))
-            else:
-                news.append(("info", "Recording goes on."))
-            self._was_in_trouble = trouble
-        since = self._busy_since
+        trouble, since = self._trouble, self._busy_since
         slow = not trouble and since is not None and time.monotonic() - since > BEHIND_S
-        if slow != self._slow:
-            if slow:
-                news.append(("warning", "Recording is behind: the disk is slow to take it."))
-            elif not trouble:
-                news.append(("info", "Recording has caught up."))
-            self._slow = slow
-        while self._news:
-            news.append(self._news.popleft())
-        return news
+        return self._bulletin.news(trouble, slow=slow)
 
     def state(self) -> Recorded:
         """Where it writes, at which cost, and whether all is well."""
-        segment = self._scribe.segment
+        segment, slow = self._scribe.segment, self._bulletin.slow
         bytes_per_s, cpu = self._rates.at(time.monotonic(), self._scribe.written, self._cpu_ns)
         return Recorded(
-            well=not (self._trouble or self._slow or self._failed),
+            well=not (self._trouble or slow or self._failed),
             file="" if segment is None else str(segment.path),
-            trouble=self._trouble or self._failed or ("the disk is slow" if self._slow else ""),
+            trouble=self._trouble or self._failed or ("the disk is slow" if slow else ""),
             bytes_total=self._scribe.written,
             bytes_per_s=bytes_per_s,
             cpu=cpu,
@@ -287,7 +264,7 @@ class Recorder:
                 f"plegscope's recorder stopped working ({self._failed}). This is a fault of "
                 "plegscope: please report it with this line."
             )
-            self._news.append(("warning", sentence))
+            self._bulletin.warn(sentence)
 
     def _round(self, *, last: bool = False) -> None:
         now = time.monotonic()
@@ -347,7 +324,7 @@ class Recorder:
         segment = self._scribe.segment
         if segment is not None and not segment.is_there():
             self._scribe.leave()
-            self._news.append(("warning", f"Recording begins a new file: {GONE}."))
+            self._bulletin.warn(f"Recording begins a new file: {GONE}.")
 
     def _tend(self, now: float) -> None:
         segment = self._scribe.segment

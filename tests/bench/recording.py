@@ -16,8 +16,9 @@ import zstandard
 from app.engine.engine import Engine
 from app.engine.inputs import Input
 from app.engine.records import Record
-from app.recording.answers import LISTS, Answer, as_row, split_fields, split_rows
+from app.recording.answers import LISTS, Answer
 from app.recording.format import SessionInfo
+from app.recording.protowire import as_row, split_fields, split_rows
 from app.recording.reading import Heard
 from app.recording.recorder import FLUSH_S, Recorder
 from app.recording.scribe import Scribe

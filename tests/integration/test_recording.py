@@ -16,8 +16,9 @@ from typing import Any
 import httpx
 
 from app.errors import RecordingError
-from app.recording.answers import Answer, split_rows
+from app.recording.answers import Answer
 from app.recording.mcapread import Damage
+from app.recording.protowire import split_rows
 from app.recording.reading import Heard, Recording, Told
 from app.recording.rerun import compare
 from tests.commands import Command, command, environment

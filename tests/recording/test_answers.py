@@ -11,6 +11,7 @@ import pytest
 
 from app.cri.pb import cri_pb2 as pb
 from app.recording import answers as module
+from app.recording import protowire
 from app.recording.answers import (
     KEYFRAME_NS,
     Answer,
@@ -18,11 +19,9 @@ from app.recording.answers import (
     AnswerReader,
     AnswerWriter,
     Unknowable,
-    as_row,
-    split_fields,
-    split_rows,
 )
 from app.recording.format import ANSWERS, ANSWERS_OF
+from app.recording.protowire import as_row, split_fields, split_rows
 from app.recording.reading import Recording
 from app.recording.scribe import Scribe
 from app.recording.segment import Segment
@@ -162,7 +161,7 @@ def test_what_has_no_rows_that_can_be_told_apart_is_kept_as_it_is(raw: bytes) ->
 def test_rows_with_very_many_fields_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = a_list(*map(row, range(10)))
     other = shuffled(whole, random.Random(2))
-    monkeypatch.setattr(module, "MOST_FIELDS", 8)
+    monkeypatch.setattr(protowire, "MOST_FIELDS", 8)
     told = there_and_back([answer(1, whole), answer(2, whole), answer(3, other)])
     assert [line.form for line, _raw, _again in told] == ["whole", "same", "whole"]
 

@@ -11,8 +11,9 @@ import pytest
 from app.engine.records import AnyRecord, Gap, Record
 from app.errors import RecordingError
 from app.recording import clip
-from app.recording.answers import Answer, split_rows
+from app.recording.answers import Answer
 from app.recording.format import StateThen
+from app.recording.protowire import split_rows
 from app.recording.reading import Fed, Heard, Recording, Told
 from app.recording.rerun import compare
 from tests.build import died, note, pod_gone, pod_seen

@@ -11,8 +11,8 @@ import pytest
 from app.engine.settings import EngineSettings
 from app.errors import RecordingError
 from app.recording import live
+from app.recording.bulletin import STOPPED
 from app.recording.format import SessionInfo
-from app.recording.recorder import STOPPED
 from app.settings import Settings
 from tests.recording.recorded import read
 from tests.recording.test_recorder import note

@@ -16,6 +16,7 @@ from app.engine.inputs import Start, TimerFired
 from app.engine.records import Note, PodGone, StreamChanged
 from app.recording import recorder as module
 from app.recording.answers import Answer
+from app.recording.bulletin import STOPPED
 from app.recording.format import Loss
 from app.recording.reading import Fed, Heard, Recording, Told
 from app.recording.recorder import Recorder
@@ -145,7 +146,7 @@ def test_what_cannot_be_written_waits_and_nothing_is_lost(
     recorder.on_record(note(2))
     wait_for(lambda: not recorder.state().well)
     news = recorder.news()
-    assert news == [("warning", module.STOPPED.format(os.strerror(code)))]
+    assert news == [("warning", STOPPED.format(os.strerror(code)))]
     assert news[0][1].startswith(f"Recording has stopped ({os.strerror(code)}). It is tried again")
     assert recorder.state().trouble == os.strerror(code)
     recorder.on_record(note(3))
