@@ -121,6 +121,7 @@ def test_five_hundred_pods_calm_and_in_a_storm(
         def state() -> Any:
             return client.get("/api/v1/state").json()
 
+        until(page, "plegscope.store.state.engine.pods === 500", WAIT_MS)
         first = state()
         assert first["engine"]["pods"] == 500
         calm = page.evaluate(MEASURE, 5000)
