@@ -212,11 +212,11 @@ export class OverviewStrip {
   /** @param {string} name */
   #name(name) {
     const { context: c, palette: p } = this;
-    const text = name.length > 40 ? `${name.slice(0, 39)}…` : name;
+    const text = name.length > 26 ? `${name.slice(0, 25)}…` : name;
     c.font = `500 10.5px ${p.font}`;
     const wide = c.measureText(text).width;
     c.fillStyle = p.page;
-    c.globalAlpha = 0.85;
+    c.globalAlpha = 0.75;
     c.fillRect(TICK + 1, TICK - 2, wide + 6, 14);
     c.globalAlpha = 1;
     c.fillStyle = p.text2;

@@ -13,6 +13,7 @@ import { MomentPanel } from "./replay-now.js";
 import { runTime } from "./run-link.js";
 import { Tape } from "./tape.js";
 import { Together } from "./together.js";
+import { firstSpan } from "./view.js";
 
 /** Records that the page knows at most; the tape has some more around them. */
 const CAPACITY = 60_000;
@@ -148,6 +149,8 @@ function replayPage() {
   player.onLoad.push(() => {
     if (player.trouble) return;
     if (player.film instanceof Together) panes?.show(tapes);
+    // A short recording fills the picture, unless the link says how much of it is to be shown.
+    if (page && tapes.every((tape) => tape.told.whole) && !new URLSearchParams(given).has("span")) page.view.span = firstSpan(player.duration, page.view.span);
     more?.loaded();
     const aim = { t: place.t ?? 0, seq: place.seq, selected: place.selected, of: place.of ?? null };
     if (landing?.beyond(aim.t)) landing.wait(aim);
