@@ -82,6 +82,25 @@ class Index:
         """The same of the last one."""
         return max(self._entries(chunk, channels, last=True))
 
+    def places(self, chunk: int, channels: Collection[int]) -> list[int]:
+        """Where the messages of these channels begin in the unpacked chunk, in order. Raises
+        OSError."""
+        found: list[int] = []
+        at = self._behind[chunk]
+        for number in range(CHANNELS):
+            count = self._counts[chunk * CHANNELS + number]
+            if not count:
+                continue
+            at += mcap.INDEX_HEAD
+            size = mcap.INDEX_ENTRY.size * count
+            if number in channels:
+                raw = os.pread(self._file, size, at)
+                if len(raw) == size:
+                    found += struct.unpack(f"<{2 * count}Q", raw)[1::2]
+            at += size
+        found.sort()
+        return found
+
     def _entries(
         self, chunk: int, channels: Collection[int], *, last: bool
     ) -> Iterator[tuple[int, int]]:

@@ -1,7 +1,7 @@
 """Takes apart what MCAP's records hold: bytes in, values out, every length checked."""
 
 import struct
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import zstandard
@@ -82,16 +82,34 @@ def entries(records: bytes) -> dict[int, bytearray]:
     return entries
 
 
+def picked(
+    records: bytes, places: Sequence[int], messages: list[Message], wanted: Collection[int]
+) -> bool:
+    """Take the messages that begin at ``places`` out of a chunk's records; whether each is one, of
+    a channel that is ``wanted``, behind the one before."""
+    unpack = mcap.MESSAGE_HEAD.unpack_from
+    whole = len(records) - mcap.MESSAGE_HEAD.size
+    after = 0
+    for at in places:
+        if not after <= at <= whole:
+            return False
+        opcode, length, channel, sequence, log_time, publish_time = unpack(records, at)
+        after = at + HEAD.size + length
+        if opcode != mcap.MESSAGE or channel not in wanted or after > len(records):
+            return False
+        if not FIXED <= length <= MOST_LENGTH:
+            return False
+        data = records[at + mcap.MESSAGE_HEAD.size : after]
+        messages.append(Message(channel, sequence, log_time, publish_time, data))
+    return True
+
+
 def parse(
     records: bytes,
     channels: dict[int, str],
     messages: list[Message],
-    wanted: Collection[int] | None = None,
 ) -> str:
-    """Take a chunk's records apart; returns what is wrong with them, if anything is.
-
-    ``wanted``: of which channels messages are taken (None: of all).
-    """
+    """Take a chunk's records apart; returns what is wrong with them, if anything is."""
     at, size, others, count = 0, len(records), 0, 0
     unpack = mcap.MESSAGE_HEAD.unpack_from
     whole = size - mcap.MESSAGE_HEAD.size
@@ -104,9 +122,8 @@ def parse(
                 if count == MOST_MESSAGES:
                     return TOO_MANY
                 count += 1
-                if wanted is None or channel in wanted:
-                    data = records[at + mcap.MESSAGE_HEAD.size : after]
-                    messages.append(Message(channel, sequence, log_time, publish_time, data))
+                data = records[at + mcap.MESSAGE_HEAD.size : after]
+                messages.append(Message(channel, sequence, log_time, publish_time, data))
                 at = after
                 continue
         if at + HEAD.size > size:

@@ -12,7 +12,7 @@ would need.
 
 import struct
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import BinaryIO, NamedTuple
 
 import msgspec
@@ -29,6 +29,7 @@ from app.recording.mcapparse import (
     has_checksum,
     header,
     parse,
+    picked,
 )
 
 WINDOW = 1024 * 1024
@@ -178,19 +179,18 @@ class McapReader:
             else:
                 at = self._lost_at(at)
 
-    def block_at(self, offset: int, wanted: Collection[int] | None = None) -> Block | None:
-        """The one chunk that begins here, with the messages of the channels ``wanted`` (None: of
-        all); None if it is not in order. Raises OSError."""
+    def block_at(self, offset: int, wanted: Collection[int], places: Sequence[int]) -> Block | None:
+        """The one chunk that begins here, with the messages of the channels ``wanted``, which begin
+        at ``places`` in it; None if it is not in order. Raises OSError."""
         self._budget = ALLOWANCE
         head = self._read(offset, HEAD.size)
         if len(head) < HEAD.size or head[0] != mcap.CHUNK:
             return None
         chunk = self._chunk_at(offset, *HEAD.unpack(head))
-        channels: dict[int, str] = {}
         messages: list[Message] = []
-        if chunk is None or chunk.flaw or parse(chunk.records, channels, messages, wanted):
+        if chunk is None or chunk.flaw or not picked(chunk.records, places, messages, wanted):
             return None
-        return Block(0, offset, channels, messages)
+        return Block(0, offset, {}, messages)
 
     # The beginning and the end
 

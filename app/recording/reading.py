@@ -47,12 +47,12 @@ from app.recording.mcapwrite import MAGIC
 OURS_WITHIN = 8
 """A file whose header does not say that it is a recording must say so within so many chunks."""
 
-RAW_ANSWERS = frozenset(ANSWERS_OF.values())
-
 GIVE = "Give a file that plegscope recorded."
 
 JOURNAL = frozenset({*TOLD, OPENING, LOSSES, STATES})
 """Channels of what was told, and of what a reader begins from."""
+
+RAW_ANSWERS = frozenset(ANSWERS_OF.values())
 
 
 class Fed(NamedTuple):
@@ -202,15 +202,16 @@ class Recording:
                 if item is not None:
                     yield item
 
-    def journal_at(self, offset: int, containing: bytes = b"") -> list[Item] | None:
-        """The same of the chunk that begins at ``offset``; ``containing``: only of messages in
-        which these bytes are. None: it is not as it was written.
+    def journal_at(self, index: Index, chunk: int, containing: bytes = b"") -> list[Item] | None:
+        """The same of one chunk; ``containing``: only of messages in which these bytes are. None:
+        it is not as it was written.
 
         Raises:
             RecordingError: the file cannot be read.
         """
         try:
-            block = self._reader.block_at(offset, JOURNAL)
+            places = index.places(chunk, JOURNAL)
+            block = self._reader.block_at(index.offsets[chunk], JOURNAL, places)
         except OSError as error:
             raise _unreadable(self.path, error) from error
         if block is None:

@@ -276,7 +276,7 @@ class Deep:
 
     def _items(self, chunk: int, containing: bytes = b"") -> list[Item]:
         with self._reading:
-            items = self._recording.journal_at(self.plan.offset(chunk), containing)
+            items = self._recording.journal_at(self.plan.index, chunk, containing)
         if items is None:
             raise Broken(self._name)
         return items

@@ -37,7 +37,7 @@ class Plan:
     """
 
     def __init__(self, index: Index, origin: int) -> None:
-        self._index = index
+        self.index = index
         self._origin = origin
         self.firsts = array("q")
         """Number of each piece's first record."""
@@ -66,7 +66,7 @@ class Plan:
     def chunks(self, piece: int) -> range:
         """The chunks that a piece is in."""
         following = piece + 1
-        end = self._begins[following] if following < len(self) else len(self._index)
+        end = self._begins[following] if following < len(self) else len(self.index)
         return range(self._begins[piece], end)
 
     def piece_of(self, chunk: int) -> int:
@@ -81,10 +81,6 @@ class Plan:
         """The piece that holds record ``seq``; the nearest for one that is nowhere."""
         return max(0, bisect_right(self.firsts, seq) - 1)
 
-    def offset(self, chunk: int) -> int:
-        """Where in the file a chunk begins."""
-        return self._index.offsets[chunk]
-
     def before(self, chunk: int) -> int:
         """How many records come before a chunk; what is older than the file always does."""
         piece = self.piece_of(chunk)
@@ -93,7 +89,7 @@ class Plan:
 
     def counted(self, chunk: int) -> int:
         """Records that a chunk brings, but for what is older than the file."""
-        return self._index.count(chunk, COUNTED)
+        return self.index.count(chunk, COUNTED)
 
     def key(self, chunk: int) -> int | None:
         """The last chunk before this one in which a reader can begin."""
@@ -107,15 +103,15 @@ class Plan:
     def density(self) -> "array[int]":
         """Of each chunk with records how many, from when and to when (ns), one after another."""
         told = array("q")
-        for chunk in range(len(self._index)):
+        for chunk in range(len(self.index)):
             count = self.counted(chunk)
             if count:
-                start, end = self._index.starts[chunk], self._index.ends[chunk]
+                start, end = self.index.starts[chunk], self.index.ends[chunk]
                 told.extend((count, start - self._origin, end - self._origin))
         return told
 
     def _cut(self) -> int:
-        index, origin = self._index, self._origin
+        index, origin = self.index, self._origin
         between = in_piece = weighs = total = 0
         t = -FARTHEST
         for chunk in range(len(index)):
@@ -146,14 +142,14 @@ class Plan:
 
     def _open(self, chunk: int, count: int) -> None:
         """Count what is older than the file, up to its first record."""
-        older = self._index.count(chunk, {OPENING})
+        older = self.index.count(chunk, {OPENING})
         if not count:
             self.opening += older
-        elif older and self._index.first(chunk, {OPENING}) < self._index.first(chunk, COUNTED):
+        elif older and self.index.first(chunk, {OPENING}) < self.index.first(chunk, COUNTED):
             raise Unfit
 
     def _told_before(self, chunk: int) -> int:
         for one in range(chunk - 1, -1, -1):
             if self.counted(one):
-                return max(0, self._index.last(one, COUNTED)[1] - self._origin)
+                return max(0, self.index.last(one, COUNTED)[1] - self._origin)
         return 0

@@ -63,7 +63,7 @@ def test_it_tells_what_reading_finds(file: tuple[Path, bytearray]) -> None:
                 times = (index.first(at, TOLD)[1], index.last(at, TOLD)[1])
                 assert times == (told[0].log_time, told[-1].log_time)
                 place += 1
-            read = recording._reader.block_at(block.offset, TOLD)
+            read = recording._reader.block_at(block.offset, TOLD, index.places(at, TOLD))
             assert read is not None
             assert read.messages == told
         assert at + 1 == len(index) > place > 1

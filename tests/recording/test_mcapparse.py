@@ -16,6 +16,7 @@ from app.recording.mcapparse import (
     has_checksum,
     header,
     parse,
+    picked,
 )
 
 
@@ -85,3 +86,17 @@ def test_a_sequence_number_keeps_its_lower_bits() -> None:
     messages: list[Message] = []
     parse(mcap.message(1, (1 << 32) + 5, 1, 1, b""), {}, messages)
     assert messages[0].sequence == 5
+
+
+def test_messages_are_picked_where_they_are_and_nowhere_else() -> None:
+    one = mcap.message(3, 1, 10, 10, b"one")
+    two = mcap.message(2, 1, 11, 11, b"two")
+    three = mcap.message(3, 2, 12, 12, b"three")
+    records = one + two + three
+    last = len(one) + len(two)
+    messages: list[Message] = []
+    assert picked(records, [0, last], messages, {3})
+    assert [message.data for message in messages] == [b"one", b"three"]
+    for places in ([len(one)], [last, 0], [0, 0], [1], [len(records) - 5], [len(records)]):
+        assert not picked(records, places, [], {3}), places
+    assert not picked(records[:-1], [last], [], {3})
