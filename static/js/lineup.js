@@ -72,6 +72,8 @@ export class Lineup {
     this.allUnfolded = false;
     /** Quiet pods are folded away. */
     this.quietFolded = false;
+    /** The order that the table had last: by what, and each pod's place. @type {{how: string, places: Map<string, number>}} */
+    this.tabled = { how: "", places: new Map() };
     /** A row says how many pods the filter hides. */
     this.tellsHidden = true;
     /** The pointer or the focus is inside: nothing may move. */
@@ -111,11 +113,18 @@ export class Lineup {
     return (this.allUnfolded || (this.unfolded.length > 0 && this.unfolded.includes(laneKey(lane)))) && lane.parts.size > 0;
   }
 
-  /** Lanes as the chosen order has them, pinned ones first: for the table. @param {Iterable<Lane>} lanes */
-  inOrder(lanes) {
-    const all = sorted(lanes, this.sort, null);
-    const place = (/** @type {Lane} */ lane) => (this.isPinned(lane) ? this.pins.indexOf(laneKey(lane)) : Infinity);
-    return all.map((lane) => ({ lane, at: place(lane) })).sort((a, b) => (a.at === b.at ? 0 : a.at - b.at)).map(({ lane }) => lane);
+  /**
+   * Lanes as the chosen order has them, pinned ones first: for the table.
+   * @param {Iterable<Lane>} lanes @param {boolean} [held] nothing may move there: as it was, who is new last
+   */
+  inOrder(lanes, held = false) {
+    const how = `${this.sort}|${this.pins}`;
+    const same = held && this.tabled.how === how;
+    const place = (/** @type {Lane} */ lane) => (same ? this.tabled.places.get(lane.uid) ?? Infinity : this.isPinned(lane) ? this.pins.indexOf(laneKey(lane)) : Infinity);
+    const all = sorted(lanes, this.sort, null).map((lane) => ({ lane, at: place(lane) }))
+      .sort((a, b) => (a.at === b.at ? 0 : a.at - b.at)).map(({ lane }) => lane);
+    this.tabled = { how, places: new Map(all.map((lane, i) => [lane.uid, i])) };
+    return all;
   }
 
   /** Whether a pod is one of those the filter lets through, and near the mark. @param {Lane} lane @param {string|null} selected */

@@ -165,7 +165,7 @@ export class Table {
     if (key === this.key) return;
     const sameLook = key.split("|").slice(3).join() === this.key.split("|").slice(3).join();
     this.key = key;
-    this.list = pick(store, { filter, off, all: this.all, until: this.until, near, order: byPod ? (lanes) => lineup.inOrder(lanes) : null });
+    this.list = pick(store, { filter, off, all: this.all, until: this.until, near, order: byPod ? (lanes) => lineup.inOrder(lanes, this.until !== Infinity) : null });
     this.#fill(this.scroller.scrollTop > 40 ? this.first : 0, !sameLook);
     const older = store.truncated ? " Older ones are no longer on this page." : "";
     setText(byId("table-end"), this.list.length ? `${count(this.list.length, "record")}.${older}` : filter ? "No record matches." : "Nothing has changed yet.");

@@ -357,3 +357,19 @@ test("the table has the pods in the same order, pinned ones first", () => {
   lineup.pins = ["data/redis-0"];
   assert.deepEqual(lineup.inOrder(store.lanes.values()).map((lane) => lane.uid), ["b", "a", "c"]);
 });
+
+test("while the pointer is in the table its pods stay too, until the reader wants another order", () => {
+  const { play, store } = troubled();
+  const lineup = new Lineup();
+  lineup.sort = "slowest";
+  const there = (held = true) => lineup.inOrder(store.lanes.values(), held).map((lane) => lane.uid).join("");
+  assert.equal(there(false), "bac");
+  play.found(1500, "c", "ContainerDied", { since_finished_ns: 900 * MS });
+  play.pod(1600, "d", "cart-0", "shop");
+  store.apply({ type: "batch", first: play.seq - 1, last: play.seq, records: play.records.slice(-2) });
+  assert.equal(there(), "bacd");
+  lineup.pins = ["shop/cart-0"];
+  assert.equal(there(), "dcba");
+  lineup.pins = [];
+  assert.equal(there(false), "cbda");
+});
