@@ -32,8 +32,8 @@ export class Trend {
     this.relists = h("span", {});
     this.containers = h("span", {});
     box.append(this.svg, h("p", { class: "trend-words" },
-      h("span", {}, h("i", { class: "key-bar", "aria-hidden": "true" }), this.relists),
-      h("span", {}, h("i", { class: "key-line", "aria-hidden": "true" }), this.containers)));
+      h("span", {}, h("i", { class: "key-bar", "aria-hidden": "true" }), h("span", { class: "sr" }, "Global relists: "), this.relists),
+      h("span", {}, h("i", { class: "key-line", "aria-hidden": "true" }), h("span", { class: "sr" }, "Containers listed: "), this.containers)));
     this.drawnAt = -Infinity;
     this.key = "";
   }

@@ -290,6 +290,7 @@ def test_every_state_is_said_and_shuts_nobody_out(
     page.goto(server.address())
     if width < 700:
         page.locator(".tabs [data-tab=now]").click()
+        expect(page.locator("#trend")).to_be_in_viewport()
     says(page, "Healthy")
     assert page.evaluate(PALE) == []
     for name, (facts, sentence, meaning, icon, action) in STATES.items():
