@@ -22,7 +22,7 @@ S = 1_000_000_000
 #: trend is drawn once a second.
 PICTURE = """async () => {
   for (const spoken of document.querySelectorAll(".sr")) spoken.hidden = true;
-  Object.assign(plegscope.trend ?? {}, { drawnAt: -Infinity });
+  plegscope.trend.drawnAt = -Infinity;
   plegscope.header();
   for (let i = 0; i < 2; i += 1) await new Promise(requestAnimationFrame);
   plegscope.timeline.invalidate();
