@@ -14,11 +14,45 @@ import msgspec
 
 from app.engine.engine import Engine
 from app.engine.inputs import Input
+from app.engine.profiles import PROFILES
 from app.engine.records import Record
 from app.engine.settings import EngineSettings
 from app.errors import RecordingError
 from app.recording.format import SessionInfo
 from app.recording.reading import Fed, Recording, Told
+
+LONGEST_NS = 3650 * 24 * 3600 * 1_000_000_000
+"""Nothing that an engine is set to lasts longer,"""
+SHORTEST_NS = 1_000_000
+"""and what it does again and again it does not do more often."""
+MOST_SLOTS = 1_000_000
+"""Requests, events or stops that it is set to keep."""
+
+
+def checked(path: Path, settings: EngineSettings) -> EngineSettings:
+    """The settings that a file says it was recorded with.
+
+    Raises:
+        RecordingError: no engine runs with these.
+    """
+    again = (settings.period_ns, settings.health_poll_ns, settings.cache_tick_ns)
+    lasting = (
+        *(settings.threshold_ns, settings.backoff_base_ns, settings.backoff_cap_ns),
+        *(settings.healthy_after_ns, settings.pace_cap_ns),
+    )
+    slots = (settings.queue_capacity, settings.event_channel or 0, settings.stops_kept)
+    if (
+        settings.profile not in PROFILES
+        or not all(SHORTEST_NS <= one <= LONGEST_NS for one in again)
+        or not all(0 <= one <= LONGEST_NS for one in lasting)
+        or not all(0 <= one <= MOST_SLOTS for one in (*slots, settings.listing_share))
+        or not settings.listing_share
+    ):
+        raise RecordingError(
+            f"{path} says that it was recorded with settings that nothing runs with. Give another "
+            "recording."
+        )
+    return settings
 
 
 def rerun(
@@ -119,4 +153,5 @@ def _engine(path: Path, info: SessionInfo | None) -> Engine:
             f"{path} is part {info.part} of a session: running it again begins with part 1. "
             "Give all parts in order."
         )
-    return Engine(info.settings, random.Random(info.chance))  # noqa: S311  jitter is no secret
+    settings = checked(path, info.settings)
+    return Engine(settings, random.Random(info.chance))  # noqa: S311  jitter is no secret

@@ -45,6 +45,8 @@ Replayed = (
 )
 """What is played again as it was recorded."""
 
+MOST_TOOK = 3650 * 24 * 3600 * 1_000_000_000
+
 
 class Sighting(NamedTuple):
     """A change: ``row`` is what was seen instead (None: no longer listed), and it came between
@@ -107,7 +109,8 @@ class Calls:
         self.errors: dict[int, str] = {}
 
     def add(self, began: int, took: int, error: str = "") -> None:
-        """One more."""
+        """One more; what no call can last is cut."""
+        took = min(max(0, took), MOST_TOOK)
         if error:
             self.errors[len(self.began)] = error
         self.began.append(began)

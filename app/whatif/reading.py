@@ -42,11 +42,14 @@ from app.engine.records import (
 from app.errors import RecordingError
 from app.recording.format import Loss
 from app.recording.reading import Fed, Recording, Told
+from app.recording.rerun import LONGEST_NS, checked
 from app.whatif.evidence import Calls, Evidence, Hint, Opened, Replayed
 from app.whatif.sights import MOST_ITEMS, Sights
 
 MOST_KEPT = 3_000_000
 """Inputs that are kept to be played again."""
+MOST_WALL = 2**62
+"""Wall time (ns) up to which there are times: the year 2116."""
 MOST_TOLD = 5
 """Damages told one by one."""
 
@@ -74,6 +77,7 @@ def gather(
                 if reader is None:
                     if recording.info is None:
                         continue
+                    checked(path, recording.info.settings)
                     reader = _Reader(Evidence(recording.info))
                 elif recording.info is not None and recording.info.session != reader.session:
                     raise RecordingError(
@@ -108,6 +112,11 @@ def _warnings(recording: Recording) -> list[str]:
     return warnings
 
 
+def _is_time(t: int, wall: int) -> bool:
+    """Whether something can have happened then: a file may say anything."""
+    return abs(t) <= LONGEST_NS and abs(wall) <= MOST_WALL
+
+
 class _Reader:
     """Takes the recording's items in order."""
 
@@ -132,6 +141,8 @@ class _Reader:
         if isinstance(item, Fed):
             self._fed(item)
         elif isinstance(item, Told):
+            if not _is_time(item.record.t, item.record.wall):
+                return
             if not item.opening:
                 self._told(item.record)
             elif not self.any:
@@ -153,6 +164,8 @@ class _Reader:
 
     def _fed(self, fed: Fed) -> None:
         happened, known = fed.happened, self._evidence
+        if happened is not None and not _is_time(happened.t, happened.wall):
+            happened = None
         skipped = self._number is not None and fed.number != self._number + 1
         self._number = fed.number
         if happened is None or skipped:

@@ -8,6 +8,7 @@ import msgspec
 
 from app.engine.profiles import PROFILES
 from app.engine.records import Lifecycle, Record
+from app.errors import RecordingError
 from app.recording import rerun
 from app.stage.compare import EQUAL_NS
 from app.stage.comparewords import sentence
@@ -24,6 +25,9 @@ from app.whatif.timeline import Happening, Timeline
 from app.whatif.words import knowledge, limits
 
 MOST_ROWS = 20_000
+
+MOST_ROUNDS = 1_000_000
+"""Global relists, and other things that are done again and again, in one play."""
 
 Progress = Callable[[Step, float], None]
 """Called now and then with what is done, and how far it is (0 to 1)."""
@@ -65,7 +69,12 @@ def ask(paths: Sequence[Path], options: Options, progress: Progress = untold) ->
 def played(
     base: WhatIf, evidence: Evidence, options: Options, progress: Progress = untold
 ) -> WhatIf:
-    """The answer for other settings."""
+    """The answer for other settings.
+
+    Raises:
+        RecordingError: playing it would go on for ever.
+    """
+    _bounded(base)
     timeline = Timeline(evidence)
     run = Play(evidence, timeline, options, _counting(evidence, progress)).run()
     progress("comparing", 0.0)
@@ -92,6 +101,19 @@ def played(
         knows=tuple(knowledge(evidence, run, options)),
         cannot=tuple(limits(evidence, run, options, len(follows))),
     )
+
+
+def _bounded(base: WhatIf) -> None:
+    """Raises RecordingError if there is too much to be played."""
+    now = base.now
+    each = min(now.period_ns, now.health_poll_ns)
+    if PROFILES[now.profile].hints == "write":
+        each = min(each, now.cache_tick_ns)
+    if base.duration_ns // each > MOST_ROUNDS:
+        raise RecordingError(
+            f"Over {base.duration_ns / 3600e9:,.1f} hours that would be more than {MOST_ROUNDS:,} "
+            "relists. Give a longer period, or fewer of its files."
+        )
 
 
 def _counting(evidence: Evidence, progress: Progress) -> Callable[[Record], None]:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from app.engine.inputs import PodsListFailed, SyncEnded, SyncStarted
+from app.engine.model import CallCost
 from app.engine.records import RelistStarted
+from app.engine.settings import EngineSettings
 from app.errors import RecordingError
 from app.recording.reading import Fed, Told
+from app.recording.rerun import compare
 from app.recording.scribe import Scribe
 from app.recording.segment import Segment
 from app.whatif.options import Options
@@ -189,3 +193,61 @@ def test_a_later_part_does_not_count_the_first_look_at_what_was_known(tmp_path: 
     assert then["ListPodSandbox"] == 9
     assert now == {"ListContainers": now["ListContainers"], "ListPodSandbox": now["ListPodSandbox"]}
     assert now["ListPodSandbox"] in (8, 9)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"profile": "x"},
+        {"period_ns": 0},
+        {"period_ns": 1},
+        {"period_ns": 2**62},
+        {"health_poll_ns": -1},
+        {"cache_tick_ns": 0},
+        {"backoff_cap_ns": -1},
+        {"queue_capacity": -1},
+        {"stops_kept": 2**40},
+        {"listing_share": 0},
+    ],
+    ids=str,
+)
+def test_settings_that_nothing_runs_with_are_refused(
+    changed: dict[str, int | str], tmp_path: Path
+) -> None:
+    settings = msgspec.structs.replace(EngineSettings(), **changed)
+    built = Built(tmp_path / "a.mcap", settings=settings)
+    built.begin()
+    built.relist(100, sandbox(), row("running"))
+    built.close()
+    for options in (POLLING, Options()):
+        with pytest.raises(RecordingError, match="settings that nothing runs with"):
+            ask([built.path], options)
+    with pytest.raises(RecordingError, match="settings that nothing runs with"):
+        compare([built.path])
+
+
+def test_what_can_be_no_time_is_a_hole_and_what_can_be_no_duration_is_none(tmp_path: Path) -> None:
+    built = Built(tmp_path / "a.mcap")
+    built.begin()
+    built.relist(100, sandbox(), row("running"))
+    built.feed(SyncStarted, 2**62 // MS, uid=UID)
+    built.tell(RelistStarted, 2**62 // MS, relist=8, scope="global", source="global")
+    built.tell(RelistStarted, 1100, relist=9, scope="global", source="global")
+    lasting = (CallCost("ListPodSandbox", 2**62), CallCost("ListContainers", -(2**62)))
+    built.feed(PodsListFailed, 1200, call=9, error="deadline", calls=lasting)
+    built.relist(2100, sandbox(), row("running"))
+    evidence = gather([built.close()])
+    assert evidence.until_t == 2104 * MS
+    assert evidence.holes
+    assert not evidence.syncs
+    assert 0 <= min(evidence.sandbox_lists.took) <= max(evidence.container_lists.took) < 2**59
+    assert ask([built.path], POLLING).duration_ns < 3 * SECOND
+
+
+def test_what_would_go_on_for_ever_is_refused(tmp_path: Path) -> None:
+    built = Built(tmp_path / "a.mcap")
+    built.begin()
+    built.relist(100, sandbox(), row("running"))
+    built.relist(12 * 24 * 3600 * 1000, sandbox(), row("running"))
+    with pytest.raises(RecordingError, match="more than 1,000,000 relists"):
+        ask([built.close()], POLLING)
