@@ -119,11 +119,12 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     before. ``whole``: those are all; else the oldest are left out. ``unknown``: pods whose
     containers were told too long before to be looked for. ``unrecorded``: from when to when nobody
     recorded, if ``t`` is in such a time. ``began_t`` and ``ended_t``: when the recording of this
-    node does, as far as it has been read."""
+    node does, as far as it has been read; ``known``: that is to its end."""
 
     t: int
     began_t: int
     ended_t: int
+    known: bool
     state: SessionState
     pods: tuple[PodRow, ...]
     records: tuple[AnyRecord, ...]

@@ -317,6 +317,11 @@ class Film:
         deep = self._deep
         return self._kept_t if deep is None else deep.plan.end_t
 
+    @property
+    def known(self) -> bool:
+        """Whether ``end_t`` is the end: all was read, or an index tells it."""
+        return self.whole or self._deep is not None
+
     def span(self, number: int) -> tuple[int, int]:
         """Number and time (ns) of a piece's first record."""
         deep = self._deep

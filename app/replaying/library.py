@@ -8,6 +8,7 @@ longest ago.
 import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from app.engine.records import Record
@@ -26,6 +27,8 @@ AT_ONCE = 64
 """Records that are taken in one go."""
 MOST_FINDING = 2
 """Searches through a recording at the same time."""
+PATIENCE_S = 3.0
+"""How long a moment that has not been read yet is waited for."""
 
 
 class Library:
@@ -57,6 +60,8 @@ class Library:
         self._opening = asyncio.Lock()
         self._searches = asyncio.Semaphore(MOST_FINDING)
         self._work = asyncio.Event()
+        self._more = asyncio.Event()
+        """Set, and replaced, whenever something has been read."""
         self._counting = counts
         self._idle = False
         if counts:
@@ -113,6 +118,8 @@ class Library:
 
     async def _read_on(self, film: Film) -> None:
         records = await asyncio.to_thread(film.advance)
+        self._more.set()
+        self._more = asyncio.Event()
         if self._main is None or film is not self._main.films[0]:
             return
         for number, record in enumerate(records, 1):
@@ -177,11 +184,21 @@ class Library:
         async with self._searches:
             return await asyncio.to_thread(_film(show, node).find, sought)
 
-    async def moment(self, files: Sequence[str], node: int, t: int, recent_ns: int) -> Moment:
-        """How a node was at ``t`` (ns). Raises as :meth:`piece`."""
+    async def moment(
+        self, files: Sequence[str], node: int, t: int | None, recent_ns: int
+    ) -> Moment:
+        """How a node was at ``t`` (ns; None: at the end), which is waited for a little while it is
+        being read. Raises as :meth:`piece`."""
         show = await self._open(files)
+        film = _film(show, node)
+        # Told as far as it has been read then, and that it is so.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_S):
+                while not film.known and (not film.pieces or film.end_t < (t or 0)):
+                    await self._more.wait()
+        wanted = film.end_t if t is None else t
         async with self._searches:
-            return await asyncio.to_thread(moment, _film(show, node), t, recent_ns)
+            return await asyncio.to_thread(moment, film, wanted, recent_ns)
 
     async def markers(self, files: Sequence[str]) -> Markers:
         """The markers of a recording. Raises as :meth:`piece`."""

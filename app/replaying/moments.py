@@ -59,6 +59,7 @@ def _moment(film: Film, t: int, recent_ns: int) -> Moment:
         t=t,
         began_t=film.span(0)[1],
         ended_t=film.end_t,
+        known=film.known,
         state=_state(film, piece, happened, t),
         pods=rows,
         records=tuple(records),

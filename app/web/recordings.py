@@ -88,8 +88,11 @@ class LibraryLike(Protocol):
         """Take a file that was dropped on the page; the name that opens it."""
         ...
 
-    async def moment(self, files: Sequence[str], node: int, t: int, recent_ns: int) -> Moment:
-        """How a node was at ``t`` (ns), with the records of the ``recent_ns`` before."""
+    async def moment(
+        self, files: Sequence[str], node: int, t: int | None, recent_ns: int
+    ) -> Moment:
+        """How a node was at ``t`` (ns; None: at the end), with the records of the ``recent_ns``
+        before."""
         ...
 
     async def markers(self, files: Sequence[str]) -> Markers:

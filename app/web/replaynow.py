@@ -30,8 +30,10 @@ class Moments(Protocol):
         """What is played."""
         ...
 
-    async def moment(self, files: Sequence[str], node: int, t: int, recent_ns: int) -> Moment:
-        """How it was at ``t`` (ns)."""
+    async def moment(
+        self, files: Sequence[str], node: int, t: int | None, recent_ns: int
+    ) -> Moment:
+        """How it was at ``t`` (ns; None: at the end)."""
         ...
 
 
@@ -75,7 +77,7 @@ def add(
         try:
             files = names(file or [])
             told = await library.told(files, node, 1 << 31)
-            moment = await library.moment(files, node, _t(t, told.end_t), nowfacts.RECENT_NS)
+            moment = await library.moment(files, node, _t(t), nowfacts.RECENT_NS)
         except RecordingError as error:
             return refused(error)
         context = facts(moment)
@@ -106,7 +108,8 @@ def facts(moment: Moment) -> dict[str, object]:
         "moment": moment,
         "state": moment.state,
         "gone_ns": None if gap is None else gap[1] - gap[0],
-        "past_ns": _beyond(t - moment.ended_t),
+        "past_ns": _beyond(t - moment.ended_t) if moment.known else 0,
+        "unread": not moment.known and t > moment.ended_t,
         "before_ns": _beyond(moment.began_t - t),
         "verdict": nowfacts.verdict(moment.state, records),
         "deaths": ended[: nowfacts.MOST_DEATHS],
@@ -125,11 +128,11 @@ def _beyond(ns: int) -> int:
     return ns if ns > BETWEEN_NS else 0
 
 
-def _t(text: str, end_t: int) -> int:
-    """The time that was asked for (ns); none: the end. As in the player's links, a whole number is
+def _t(text: str) -> int | None:
+    """The time that was asked for (ns); None: the end. As in the player's links, a whole number is
     ns."""
     if not text:
-        return end_t
+        return None
     if text.isdecimal() and text.isascii():
         return int(text[:19])
     t = parse_moment(text)

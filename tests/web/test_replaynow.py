@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.replaying import library
 from tests.recording.recorded import info, record_scenario
 from tests.replaying.test_joined import file, relist, seen
 from tests.web.test_pages import Page
@@ -95,3 +96,26 @@ async def test_what_nobody_recorded_is_said(tmp_path: Path) -> None:
         assert "begins 14" in (await words(bench, "node=1&t=60s")).replace(
             "\N{NO-BREAK SPACE}", " "
         )
+
+
+async def test_what_has_not_been_read_is_not_said_to_be_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library, "PATIENCE_S", 0.0)
+    one = info(session="a" * 16, origin=1000 * S, host="n", simulated=False)
+    paths = [
+        file(tmp_path / "a.mcap", one,
+             [seen(S, 1, "x"), *(relist(2 * S, n) for n in range(2, 1100))]),
+        file(tmp_path / "b.mcap", info(session="a" * 16, origin=1000 * S, host="n", part=2,
+             simulated=False), [relist(90 * S, 1100)]),
+    ]  # fmt: skip
+    bench = Bench(tmp_path / "none", paths)
+    async with bench.client:
+        (film,) = (await bench.library.open_given()).films
+        assert (await bench.client.get("/replay/now?t=60s")).status_code == 422
+        film.advance()
+        assert "This has not been read yet." in await words(bench, "t=60s")
+        while film.advance():
+            pass
+        assert "not been read" not in await words(bench, "t=60s")
+        assert "ended 31 s before" in await words(bench, "t=2m")
