@@ -8,7 +8,7 @@ whoever plays on goes on from where the last piece ended.
 import threading
 import time
 import weakref
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
 
 import msgspec
@@ -77,7 +77,7 @@ class Deep:
         self._mover = Mover(self._by)
         self._reading = threading.Lock()
         self._counting = threading.Condition()
-        self._waiting = 0
+        self._wanted: Counter[int] = Counter()
         self._asked = 0.0
 
     def __len__(self) -> int:
@@ -92,7 +92,7 @@ class Deep:
         end = time.monotonic() + GIVE_WAY_S
         with self._counting:
             while (now := time.monotonic()) < end:
-                rest = end - now if self._waiting else self._asked + GRACE_S - now
+                rest = end - now if self._wanted else self._asked + GRACE_S - now
                 if rest <= 0:
                     return
                 self._counting.wait(min(rest, end - now))
@@ -107,19 +107,15 @@ class Deep:
         """
         if not 0 <= number < len(self.plan):
             raise IndexError(number)
-        self._ask(1)
+        self._ask(number, 1)
         try:
             with self._lock:
-                packed = self._packed.get(number)
-                if packed is None:
-                    with uncollected():
-                        packed = self._packed[number] = self._cut(number)
-                    if len(self._packed) > KEPT:
-                        self._packed.popitem(last=False)
+                if number not in self._packed:
+                    self._cut_up_to(number)
                 self._packed.move_to_end(number)
-                return packed
+                return self._packed[number]
         finally:
-            self._ask(-1)
+            self._ask(number, -1)
 
     def records(self, number: int) -> Iterator[Record]:
         """The records of a piece; their times are as told. Raises as :meth:`piece`."""
@@ -147,11 +143,25 @@ class Deep:
             told += [item.record for item in self._items(chunk) if isinstance(item, Told)]
         return [record for record in told if isinstance(record, PodCached | PodUncached)]
 
-    def _ask(self, more: int) -> None:
+    def _ask(self, number: int, more: int) -> None:
         with self._counting:
-            self._waiting += more
+            self._wanted[number] += more
+            if not self._wanted[number]:
+                del self._wanted[number]
             self._asked = time.monotonic()
             self._counting.notify_all()
+
+    def _cut_up_to(self, number: int) -> None:
+        """Cut a piece, and before it those right before it that others wait for: one follows from
+        the other, in whatever order they were asked for."""
+        first = number
+        while first - 1 in self._wanted and first - 1 not in self._packed:
+            first -= 1
+        with uncollected():
+            for one in range(first, number + 1):
+                self._packed[one] = self._cut(one)
+        while len(self._packed) > KEPT:
+            self._packed.popitem(last=False)
 
     # One piece
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -104,3 +105,26 @@ def test_a_file_that_is_replaced_meanwhile_is_not_mixed(data: bytes, tmp_path: P
     count = len(film.told(0, 0, show.nodes).pieces)
     assert film.piece(1) == first
     assert film.piece(count - 1)
+
+
+def test_pieces_that_many_ask_for_at_once_are_each_cut_once(
+    data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.mcap"
+    path.write_bytes(data)
+    one_by_one = Show([path]).films[0]
+    film = Show([path]).films[0]
+    cut: list[int] = []
+    plain = deep.Deep._cut
+
+    def counted(self: deep.Deep, number: int) -> bytes:
+        cut.append(number)
+        return plain(self, number)
+
+    monkeypatch.setattr(deep.Deep, "_cut", counted)
+    numbers = list(range(film.pieces))[::-1] * 2
+    with ThreadPoolExecutor(len(numbers)) as pool:
+        got = list(pool.map(film.piece, numbers))
+    assert sorted(cut) == list(range(film.pieces))
+    monkeypatch.undo()
+    assert got == [one_by_one.piece(number) for number in numbers]
