@@ -11,6 +11,7 @@ import os
 import sys
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -277,24 +278,26 @@ class WhatIfs:
         process.stdin.write(msgspec.json.encode(order))
         process.stdin.close()
         decode = msgspec.json.Decoder(Message).decode
-        while line := await self._line(job, process.stdout):
+        out = process.stdout
+        while line := await self._heard_of(job, out.readline):
             message = decode(line)
             if message.refused:
                 raise RecordingError(message.refused)
             if message.packed:
                 if message.packed > MOST_PACKED:
                     break
-                return await process.stdout.readexactly(message.packed)
+                return await self._heard_of(job, partial(out.readexactly, message.packed))
             job.step, job.share = message.step, message.share
         code = await process.wait()
         raise RecordingError(TOO_LONG if code == SIGXCPU else ENDED.format(code))
 
-    async def _line(self, job: _Job, out: asyncio.StreamReader) -> bytes:
-        """The next line; while there is none it is looked whether somebody wants it."""
+    async def _heard_of(self, job: _Job, read: Callable[[], Awaitable[bytes]]) -> bytes:
+        """What the process says next; while it says nothing it is looked whether somebody wants it.
+        ``read`` is begun anew each time and loses nothing."""
         while True:
             try:
                 async with asyncio.timeout(LOOK_S):
-                    return await out.readline()
+                    return await read()
             except TimeoutError:
                 if self._unwanted(job):
                     raise _GivenUp(GIVEN_UP) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import io
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -113,6 +114,37 @@ async def test_what_nobody_waits_for_is_given_up(
         # The next one is worked on all the same, and that one again if it is asked again.
         assert await whatifs.packed(GENERIC)
         assert await whatifs.packed(large)
+
+
+HANGS = r"""
+import os, signal
+os.write(1, b'{"step": "comparing", "share": 0.5}\n{"packed": 9}\n12')
+signal.pause()
+"""
+
+
+async def test_one_that_hangs_in_the_middle_of_its_answer_is_given_up_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    processes: list[asyncio.subprocess.Process] = []
+
+    async def hanging() -> asyncio.subprocess.Process:
+        pipe = asyncio.subprocess.PIPE
+        processes.append(
+            await asyncio.create_subprocess_exec(
+                sys.executable, "-S", "-c", HANGS, stdin=pipe, stdout=pipe
+            )
+        )
+        return processes[-1]
+
+    monkeypatch.setattr(desk_module, "_started", hanging)
+    monkeypatch.setattr(desk_module, "LOOK_S", 0.01)
+    async with working(folder) as whatifs:
+        assert await whatifs.glance(GENERIC) is None
+        await until(lambda: whatifs.progress(GENERIC).share == 0.5)
+        whatifs.give_up(GENERIC)
+        await until(lambda: processes[0].returncode == -9)
+        await until(lambda: whatifs.progress(GENERIC).state == "absent")
 
 
 async def test_there_is_a_bound_to_how_many_wait(folder: Path) -> None:
