@@ -10,6 +10,9 @@
 import { LAYER } from "./layers.js";
 import { duration, lateBy } from "./words.js";
 
+/** About how wide a letter of these words is, in units of the text's scale. */
+const LETTER = 7;
+
 /** @param {Scene} scene @param {Chain} chain @param {Item[][]} lanes @param {Item[][]} rows @param {(t: number) => number} px */
 export function layoutChain(scene, chain, lanes, rows, px) {
   const row = scene.rows.find((each) => each.lane !== null && each.lane === chain.lane && !each.part);
@@ -49,13 +52,32 @@ export function layoutChain(scene, chain, lanes, rows, px) {
     const end = px(find.t) + Math.max(0, fans - 1) * 11 * em;
     // Far out, the mark of the poll would lie on the words.
     const poll = chain.pollT === null ? end : px(chain.pollT);
-    say(poll - end < 60 * em ? poll : end, tier.found, `${find.rec.type}${late}`);
+    const from = poll - end < 60 * em ? poll : end;
+    const text = `${find.rec.type}${late}`;
+    // Without room to the right they go to the left of the death, not onto it.
+    out.push({ k: "say", x: from + gap, x2: px(find.t) + gap, y: tier.found, text, c: "text", align: "left" });
+    startedWords(chain, find, px, from + gap + text.length * LETTER * em, em, (x, words) => say(x, tier.found, words));
     if (chain.pollT !== null) {
       const x = px(chain.pollT);
       out.push({ k: "glyph", c: "bypoll", x, y: tier.found, s: 11 * em });
       out.push({ k: "say", x: x + gap, y: tier.found + 17 * em, text: `by polling: ${duration(chain.pollT - find.t)} later`, c: "late", align: "left", t: chain.pollT });
     }
   } else if (stop && !stop.moot) say(px(scene.now), tier.found, "not noticed yet");
+}
+
+/**
+ * When it ran again, where there is room on either side of the mark.
+ * @param {Chain} chain @param {import("./lane.js").Find} find @param {(t: number) => number} px @param {number} taken up to here there are other words
+ * @param {number} em @param {(x: number, text: string) => void} say
+ */
+function startedWords(chain, find, px, taken, em, say) {
+  const { started, pollT } = chain;
+  if (!started) return;
+  const text = `ContainerStarted, ${duration(started.t - find.t)} later`;
+  const x = px(started.t);
+  const room = text.length * LETTER * em + 24 * em;
+  const poll = pollT === null ? -Infinity : px(pollT);
+  if (x - room > taken && Math.abs(poll - x) > room) say(x, text);
 }
 
 /**

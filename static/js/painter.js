@@ -169,7 +169,7 @@ export class Painter {
         break;
       case "hatch": this.#hatch(item, left, right, y, h); break;
       case "text": this.#text(item, x, y); break;
-      case "say": this.#say(item, x, y); break;
+      case "say": this.#say(item, x, x2, y); break;
       case "elbow": this.#elbow(x, y, x2, h + (y - item.y)); break;
       case "focus":
         c.strokeStyle = p.focus;
@@ -386,15 +386,15 @@ export class Painter {
     c.fillText(text, x, y);
   }
 
-  /** Words beside a mark on a pill of ground; to its left when there is no room to its right. @param {Item} item @param {number} x @param {number} y */
-  #say(item, x, y) {
+  /** Words beside a mark on a pill of ground; to its left, or that of another at `x2`, when there is no room to its right. @param {Item} item @param {number} x @param {number} x2 @param {number} y */
+  #say(item, x, x2, y) {
     const { c, palette: p } = this;
     const { em, width } = /** @type {Frame} */ (this.frame);
     const text = plain(item.text ?? "");
     c.font = `500 ${12 * em}px ${p.font}`;
     const w = c.measureText(text).width;
     let left = x;
-    if (left + w > width - 6) left = Math.max(4, x - w - 24 * em);
+    if (left + w > width - 6) left = Math.max(4, Math.min(x, x2) - w - 24 * em);
     if (x < 0) left = 6;
     c.fillStyle = p.sel;
     c.globalAlpha = 0.88;

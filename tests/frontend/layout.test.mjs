@@ -274,6 +274,27 @@ test("a selected chain says each hop's time, and others step back", () => {
   assert.ok(other.length > 0 && other.every((item) => item.dim));
 });
 
+test("a selected death says when the container ran again, where there is room for the words", () => {
+  const play = new Play();
+  play.pod(0, "a");
+  const { found } = play.hint(100, "a");
+  play.rec("sync_started", 110, { uid: "a" });
+  const words = (/** @type {number} */ ms) => {
+    const more = new Play();
+    more.records = [...play.records];
+    more.seq = play.seq;
+    more.relist = play.relist;
+    more.begin(ms - 2, { scope: "pod", source: "post_sync", uid: "a" });
+    more.found(ms, "a", "ContainerStarted", { source: "post_sync", container_id: "a-2" });
+    const store = stored(more, [row("a")]);
+    const list = lay(store, { chain: chainOf(store, found.seq), tall: true, to: 3000 });
+    return list.lanes[11].filter((item) => item.k === "say").map((item) => item.text.replaceAll("\u00a0", " "));
+  };
+  assert.ok(words(1900).includes("ContainerStarted, 1.8 s later"));
+  assert.ok(!words(300).some((text) => text.startsWith("ContainerStarted")), "on the words of the death");
+  assert.ok(!words(850).some((text) => text.startsWith("ContainerStarted")), "on the mark of the poll");
+});
+
 test("under the pointer is the topmost mark", () => {
   const play = new Play();
   play.pod(0, "a");
