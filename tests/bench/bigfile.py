@@ -181,7 +181,10 @@ def replayed(section: Section, path: Path, size: int) -> float:
         player.read_to_the_end()
         spent, waited = (cpu_ns(player.pid) - cpu) / 1e9, time.monotonic() - start
         section.add(f"{name}: read through, more CPU", f"{spent:.1f} s in {waited:.1f} s")
+        cpu = cpu_ns(player.pid)
         seeks(section, f"{name}: seek", lambda: player.seeks(told, SEED + 1))
+        spent = (cpu_ns(player.pid) - cpu) / 1e6 / SEEKS
+        section.add(f"{name}: the server's CPU of a seek", f"{spent:.1f} ms")
         now, most = player.memory()
         section.at_most(f"{name}: memory at most", most, MOST_MB, "MB", 0)
         section.add(f"{name}: memory at the end", f"{now:.0f} MB")
