@@ -340,6 +340,8 @@ export class Timeline {
    * @returns {Item|null}
    */
   step(direction) {
+    // A key does not wait for a picture that is about to be made anew.
+    if (!this.list) this.frame();
     const marks = this.marks();
     if (!marks.length) return null;
     const here = marks.find((item) => item.seq === this.cursor);
