@@ -30,6 +30,7 @@ were set back by less are nobody's business."""
 BETWEEN = "Nothing was recorded here: plegscope was not running, or its recording is not given."
 MISSING = "A recording between these two files is not given."
 NOT_RECORDED = (BETWEEN, MISSING)
+NO_TIME = "{}: {:,} records have a time that can be none, and are left out."
 
 
 class Opened:
@@ -83,6 +84,8 @@ class Joined:
         self._passing: Opening | None = None
         """Follows the session, while another one is played that was recorded at the same time."""
         self.warnings: list[str] = []
+        self._no_time = 0
+        """Records of this file with a time that can be none."""
         self.begun = 0
         """How many files have been begun."""
 
@@ -105,6 +108,10 @@ class Joined:
                     yield record, begins
                     begins = False
                 self.warnings += file.source.warnings
+                if self._no_time:
+                    name = file.source.name
+                    self.warnings.append(NO_TIME.format(name, self._no_time))
+                    self._no_time = 0
             whole = self._passing is not None
             self._passing = None
             if overlaps:
@@ -128,7 +135,10 @@ class Joined:
         for record, opening in file.source.records():
             t = record.t + self._mover.by
             known = not begins and 0 < record.seq <= self._last
-            if abs(t) > FARTHEST or known:
+            if abs(t) > FARTHEST:
+                self._no_time += not opening
+                continue
+            if known:
                 continue
             missing = 0 if begins or not record.seq else record.seq - self._last - 1
             if self._passing is not None:

@@ -1,18 +1,23 @@
 """Some files opened together: a film of each node, all on one clock."""
 
 import hashlib
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from app.errors import RecordingError
 from app.hub.filmwire import NodeTold
 from app.replaying.film import Film
-from app.replaying.joined import Opened
+from app.replaying.joined import FARTHEST, Opened
 from app.replaying.markers import MarkerFile
 from app.replaying.sources import Source, never
 
 MOST_FILES = 200
 """Files that are played together."""
+
+FAR = (
+    "{} is left out: by its clock it was recorded years before or after the others. Open it alone."
+)
 
 
 class Show:
@@ -88,4 +93,16 @@ def opened_files(
     if len(paths) > MOST_FILES:
         warnings.append(f"Only the first {MOST_FILES} of {len(paths)} files are played.")
     opened.sort(key=lambda one: (one.began, one.part))
-    return opened, warnings
+    near = _near(opened)
+    warnings += [FAR.format(one.source.name) for one in opened if one not in near]
+    return near, warnings
+
+
+def _near(opened: list[Opened]) -> list[Opened]:
+    """As many as have one clock: a node whose clock was never set believes that it is 1970, and
+    must not take the others' place."""
+    runs = [
+        opened[at : bisect_right(opened, one.began + FARTHEST // 2, key=lambda two: two.began)]
+        for at, one in enumerate(opened)
+    ]
+    return max(runs, key=lambda run: (len(run), run[0].began))

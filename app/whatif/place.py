@@ -6,9 +6,8 @@ from pathlib import Path
 import msgspec
 
 from app.engine.settings import EngineSettings
-from app.errors import RecordingError, RecordingUnknown
-from app.replaying.joined import Opened
-from app.replaying.sources import Source
+from app.errors import RecordingUnknown
+from app.replaying.show import by_node, opened_files
 
 Signature = tuple[tuple[str, int, int], ...]
 
@@ -34,23 +33,8 @@ def find(paths: Sequence[Path], node: int) -> Place:
         RecordingUnknown: there is no such node.
         RecordingError: none of the files can be read.
     """
-    opened: list[Opened] = []
-    problem: RecordingError | None = None
-    for path in paths:
-        try:
-            source = Source(path)
-            first = source.peek()
-        except RecordingError as error:
-            problem = error
-            continue
-        if first is not None:
-            opened.append(Opened(source, first))
-    if not opened:
-        raise problem or RecordingError(f"{paths[0]} holds no record. Give another recording.")
-    opened.sort(key=lambda one: (one.began, one.part))
-    nodes: dict[str, list[Opened]] = {}
-    for one in opened:
-        nodes.setdefault(one.node, []).append(one)
+    opened, _left_out = opened_files(paths)
+    nodes = by_node(opened)
     if node >= len(nodes):
         raise RecordingUnknown(f"This recording has no node {node}. Open it without `node`.")
     files = list(nodes.values())[node]

@@ -14,6 +14,7 @@ from app.recording.scribe import Scribe
 from app.recording.segment import Segment
 from app.replaying.joined import BETWEEN, MISSING
 from app.replaying.show import Show
+from app.whatif.place import find
 from tests.recording.recorded import info, record_scenario
 
 S = 1_000_000_000
@@ -202,6 +203,34 @@ def test_what_cannot_be_read_does_not_hide_the_rest(tmp_path: Path) -> None:
 def test_times_that_are_none_are_left_out(tmp_path: Path) -> None:
     told = info(session="a" * 16, origin=1000 * S, host="n")
     records = [relist(S, 1), relist(2**60, 2), relist(2 * S, 3)]
-    assert [one.t for one in played(Show([file(tmp_path / "a.mcap", told, list(records))]))] == [
-        0, S,
-    ]  # fmt: skip
+    show = Show([file(tmp_path / "a.mcap", told, list(records))])
+    assert [one.t for one in played(show)] == [0, S]
+    assert show.films[0].warnings == [
+        "a.mcap: 1 records have a time that can be none, and are left out."
+    ]
+
+
+@pytest.mark.parametrize("origin", [5 * S, 2**62])
+def test_a_node_whose_clock_is_years_off_does_not_take_the_others_place(
+    tmp_path: Path, origin: int
+) -> None:
+    one = info(session="a" * 16, origin=1_800_000_000 * S, host="n", simulated=False)
+    paths = [
+        file(tmp_path / "a.mcap", one, [relist(S, 1)]),
+        file(tmp_path / "b.mcap", msgspec.structs.replace(one, host="m"), [relist(3 * S, 1)]),
+        file(
+            tmp_path / "off.mcap",
+            msgspec.structs.replace(one, session="b" * 16, host="off", origin=origin),
+            [relist(S, 1)],
+        ),
+    ]
+    show = Show(paths)
+    assert [node.name for node in show.nodes] == ["n", "m"]
+    assert [played(show, node)[0].t for node in (0, 1)] == [0, 2 * S]
+    (warning,) = show.films[0].warnings
+    assert warning.startswith("off.mcap is left out: by its clock it was recorded years before")
+    assert len(played(Show(paths[2:]))) == 1
+    # Only two: the newer one.
+    assert [node.name for node in Show(paths[1:]).nodes] == ["m" if origin == 5 * S else "off"]
+    # Elsewhere nodes are numbered likewise.
+    assert [name for _, name in find(paths, 1).nodes] == ["n", "m"]

@@ -217,3 +217,6 @@ def test_a_place_has_the_players_clock(folder: Path) -> None:
     # The player's time 0 is the first record, at 0.1 s of the session.
     assert place.shift_ns == ORIGIN - (ORIGIN + 100_000_000)
     assert place.signature[0][1] == (folder / "a.mcap").stat().st_size
+    # A copy of it is the same recording.
+    (folder / "copy.mcap").write_bytes((folder / "a.mcap").read_bytes())
+    assert find([folder / "copy.mcap", folder / "a.mcap"], 0).paths == (folder / "copy.mcap",)
