@@ -2,6 +2,7 @@
 
 import asyncio
 import tempfile
+import unicodedata
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ MOST_FILE = 256 * MIB
 MOST_TOGETHER = 512 * MIB
 """Bytes of all of them."""
 MOST_NAME = 200
+"""Bytes of a name as the file system has it."""
 
 GIVE_PATH = "Start `plegscope replay` with its path instead."
 
@@ -39,7 +41,7 @@ class Dropped:
         Raises:
             RecordingError: it is none, too large, or there is no room.
         """
-        if not 0 < len(name) <= MOST_NAME or "/" in name or not name.endswith(SUFFIXES):
+        if not _is_name(name):
             raise RecordingError(
                 f"{name[:MOST_NAME]!r} is not called like a recording: {SUFFIXES}."
             )
@@ -104,3 +106,16 @@ class Dropped:
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
+
+
+def _is_name(name: str) -> bool:
+    """Whether a file can be kept by this name: a hidden one may be that of the file being received,
+    and what looks short may be long on the disk."""
+    whole = not any(unicodedata.category(one) in ("Cc", "Cs") for one in name)
+    return (
+        whole
+        and 0 < len(name.encode()) <= MOST_NAME
+        and "/" not in name
+        and not name.startswith(".")
+        and name.endswith(SUFFIXES)
+    )

@@ -41,7 +41,13 @@ async def test_a_file_is_kept_for_its_owner_alone(keeping: Dropped, tmp_path: Pa
     assert [one.name for one in path.parent.iterdir()] == ["a.mcap"]
 
 
-@pytest.mark.parametrize("name", ["", "a.txt", "../a.mcap", "/a.mcap", "x" * 300 + ".mcap"])
+NO_NAMES = [
+    *("", "a.txt", "../a.mcap", "/a.mcap", "x" * 300 + ".mcap", "\N{SNOWMAN}" * 90 + ".mcap"),
+    *(".receiving.mcap", ".mcap", "a\0.mcap", "a\n.mcap", "\x1b[31m.mcap", "\ud800.mcap"),
+]
+
+
+@pytest.mark.parametrize("name", NO_NAMES)
 async def test_a_name_that_is_none_is_refused(keeping: Dropped, name: str) -> None:
     with pytest.raises(RecordingError, match="not called like a recording"):
         await keeping.receive(name, None, parts(storm()))
