@@ -47,12 +47,13 @@ SEEK = """async (times) => {
   const took = [];
   for (const t of times) {
     const before = performance.now();
-    player.seek(t);
-    while (player.wanted !== null || player.t !== t) await new Promise((go) => {
-      const channel = new MessageChannel();
-      channel.port1.onmessage = go;
-      channel.port2.postMessage(0);
+    await new Promise((done) => {
+      const look = () => { if (player.wanted === null && player.t === t) done(); };
+      player.onCursor.push(look);
+      player.seek(t);
+      look();
     });
+    player.onCursor.pop();
     plegscope.timeline.frame();
     took.push(performance.now() - before);
   }
