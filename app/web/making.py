@@ -6,8 +6,9 @@ What is wrong is found before the first byte is sent.
 
 import asyncio
 import itertools
+import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
@@ -15,9 +16,11 @@ import msgspec
 from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from app.errors import RecordingError, RecordingUnknown
 from app.web.access import values
+from app.web.big import LET_GO
 from app.web.refusal import Json, Problem
 
 MOST_AT_ONCE = 2
@@ -28,6 +31,8 @@ BUSY = (
     "Two exports are being made already. Wait until one of them is done, and open this address "
     "again."
 )
+
+_log = logging.getLogger("plegscope.web")
 
 
 def _nothing_read() -> int:
@@ -142,10 +147,12 @@ class _Slotted(StreamingResponse):
         self._done = done
         self._made = made
         self._sent = 0
+        self._let_go: Callable[[], None] | None = None
 
     def begin(self, first: bytes, pieces: Iterator[bytes]) -> None:
         """What is sent: the first piece, and the others."""
-        self.body_iterator = iterate_in_threadpool(self._counted(chain([first], pieces)))
+        made = iterate_in_threadpool(self._counted(chain([first], pieces)))
+        self.body_iterator = self._unless_broken(made)
 
     def told(self) -> Making:
         """How far it is."""
@@ -156,9 +163,23 @@ class _Slotted(StreamingResponse):
             self._sent += len(piece)
             yield piece
 
-    async def __call__(self, *connection: Any) -> None:
+    async def _unless_broken(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """The same; what cannot be made any further is cut off, so that nobody takes it for
+        whole."""
         try:
-            await super().__call__(*connection)
+            async for piece in pieces:
+                yield piece
+        except RecordingError as error:
+            if self._let_go is None:
+                raise
+            _log.warning("The export %s was cut off. %s", self.name, error)
+            self._let_go()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        self._let_go = scope.get("state", {}).get(LET_GO)
+        try:
+            await super().__call__(scope, receive, send)
         finally:
             self._done()
 

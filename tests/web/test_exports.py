@@ -21,8 +21,10 @@ from app.resources import templates_dir
 from app.settings import EXPORTS
 from app.web import exports
 from app.web.exports import Asked, Cut, Made
+from app.web.making import PIECE, Desk
 from app.web.pages import PageData, Pages
 from tests.web.site import standing
+from tests.web.test_big import Reader, asking
 from tests.web.test_pages import session
 
 
@@ -150,6 +152,25 @@ async def test_what_goes_wrong_at_once_is_a_sentence(exporter: Exporter) -> None
         exporter.pieces = [b"x"]
         for _ in range(3):
             assert (await web.get("/api/v1/export?format=csv")).content == b"x"
+
+
+async def test_what_breaks_off_is_cut_off_and_told_in_a_sentence(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def breaking() -> Iterator[bytes]:
+        yield b"x" * PIECE
+        raise RecordingError("b.mcap cannot be read. Give another.")
+
+    desk, reader = Desk(None), Reader()
+    made = Made("a.jsonl", "text/plain", breaking())
+    answer = await desk.answer(asking(packed=False), made)
+    await answer(reader.scope, reader.receive, reader.send)
+    assert reader.gone.is_set()
+    assert reader.body == b"x" * PIECE
+    assert caplog.messages == [
+        "The export a.jsonl was cut off. b.mcap cannot be read. Give another."
+    ]
+    assert desk.told().exports == ()
 
 
 async def test_no_more_than_two_are_made_at_once(exporter: Exporter) -> None:
