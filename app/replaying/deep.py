@@ -32,6 +32,8 @@ STANDS = 4
 """Places from which it is gone on."""
 GRACE_S = 0.15
 """After a piece was asked for, whoever reads the whole rests for so long,"""
+OPENING_S = 1.0
+"""and so much longer while a page is loaded,"""
 GIVE_WAY_S = 1.0
 """but no longer than this before each piece of its own."""
 MOST_OPENING = 64
@@ -86,6 +88,11 @@ class Deep:
     def holding(self, seq: int) -> int:
         """The piece that holds record ``seq``; the nearest for one that is nowhere."""
         return self.plan.holding(seq)
+
+    def page_opens(self) -> None:
+        """Somebody has asked for the whole table: a page is being loaded, which takes a second."""
+        with self._counting:
+            self._asked = time.monotonic() + OPENING_S
 
     def give_way(self) -> None:
         """Wait while somebody waits for a piece, or is likely to ask for the next one."""
@@ -148,7 +155,7 @@ class Deep:
             self._wanted[number] += more
             if not self._wanted[number]:
                 del self._wanted[number]
-            self._asked = time.monotonic()
+            self._asked = max(self._asked, time.monotonic())
             self._counting.notify_all()
 
     def _cut_up_to(self, number: int) -> None:

@@ -253,6 +253,9 @@ class Film:
 
     def told(self, since: int, node: int, nodes: tuple[NodeTold, ...]) -> FilmTold:
         """Everything but the pieces; the table of pieces from number ``since``."""
+        deep = self._deep
+        if deep is not None and not since:
+            deep.page_opens()
         with self._lock:
             plan = None if self._deep is None else self._deep.plan
             count = len(self._spool) if plan is None else len(plan)

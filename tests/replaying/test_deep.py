@@ -38,6 +38,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "PIECE", 60)
     monkeypatch.setattr(deep, "GRACE_S", 0.0)
+    monkeypatch.setattr(deep, "OPENING_S", 0.0)
 
 
 def records_of(film: Film, show: Show) -> list[Record]:

@@ -17,8 +17,8 @@ from app.journal.rebuild import StateBuilder
 from app.recording import packer, scribe
 from app.recording.clip import clip
 from app.recording.reading import Recording, Told
+from app.replaying import deep, plan
 from app.replaying import film as films
-from app.replaying import plan
 from app.replaying.film import Film
 from app.replaying.past import Cutting, Past
 from app.replaying.plan import PIECE
@@ -58,8 +58,9 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of what is played by its index."""
+    """Of what is played by its index, and nobody to give way to."""
     monkeypatch.setattr(plan, "PIECE", 250)
+    monkeypatch.setattr(deep, "GIVE_WAY_S", 0.0)
 
 
 @pytest.fixture(scope="module")
