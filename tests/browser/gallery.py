@@ -48,10 +48,15 @@ REPLAYS = {
     "replay-namespaces": "?t=33s&group=namespace&span=30",
     "replay-now": "now?t=33s",
     "recordings-listed": "recordings",
-    "whatif": "whatif",
+    "export": "recordings/export?file=storm.mcap",
+    "whatif": "recordings/whatif?file=storm.mcap",
 }
 READY = "document.readyState === 'complete'"
-DRAWN = f"{READY} && (typeof plegscope !== 'object' || plegscope.store.lanes.size > 0)"
+DRAWN = (
+    f"{READY} && (!document.getElementById('plot') || (typeof plegscope === 'object'"
+    " && !(plegscope.store?.lanes.size === 0)))"
+)
+"""A page with a timeline has lanes; what a lesson calls by that name has no store."""
 
 
 class Gallery:
