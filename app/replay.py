@@ -66,6 +66,7 @@ class RecordedSession:
         self._runtime: RuntimeSeen | None = None
         self._last: Record | None = None
         self._show = show
+        self._told: set[str] = set()
         self.journal.subscribe(self._on_record)
 
     def take(self, record: Record) -> None:
@@ -80,6 +81,10 @@ class RecordedSession:
         forgotten = self.journal.first_seq - 1
         told = [FORGOTTEN.format(forgotten)] if forgotten else []
         for text in (*self._show.films[0].warnings, *told):
+            if text in self._told:
+                # It was read anew.
+                continue
+            self._told.add(text)
             self.journal.append(Note(t=last.t, wall=last.wall, level="warning", text=text))
 
     def state(self) -> SessionState:

@@ -11,8 +11,8 @@ import gzip
 import threading
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 import msgspec
 
@@ -93,7 +93,7 @@ class Film:
 
     def _begin(self) -> None:
         """Read from the beginning."""
-        self.whole = False
+        self._whole = False
         self.warnings: list[str] = []
         self._joined = Joined(self._files, self.origin)
         self._records = self._joined.records()
@@ -107,6 +107,11 @@ class Film:
         self._touched: list[bytes] = []
         self._kept = 0
         self._kept_t = 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether there is nothing more to be read; once more if the index proves untrue later."""
+        return self._whole and not self._untrue
 
     # Reading, on one thread
 
@@ -124,7 +129,7 @@ class Film:
                 continue
             if not records:
                 self._note(self._joined.warnings)
-                self.whole = True
+                self._whole = True
             # What was read before the index proved untrue was told then.
             given, self._given = self._given, max(self._given, self._past.seq)
             fresh = [record for record in records if record.seq > given]
@@ -182,7 +187,7 @@ class Film:
                 try:
                     self._spool.put(packed, records[0].seq, records[0].t)
                 except Full as full:
-                    self.whole = True
+                    self._whole = True
                     self.warnings.append(
                         f"The recording is played up to here only: {full}. Open fewer files at "
                         "once."
@@ -302,8 +307,14 @@ class Film:
         deep = self._deep
         if deep is None:
             return self._spool.get(number)
-        try:
+        with self._trusting():
             return deep.piece(number)
+
+    @contextmanager
+    def _trusting(self) -> Iterator[None]:
+        """What is read by the index; where that fails the rest is read without it."""
+        try:
+            yield
         except Broken:
             self._untrue = True
             raise
@@ -340,7 +351,9 @@ class Film:
         deep, wanted = self._deep, set(uids)
         newest: dict[str, PodCached | PodUncached] = {}
         if deep is not None:
-            for record in deep.cache_told(number):
+            with self._trusting():
+                before = deep.cache_told(number)
+            for record in before:
                 if record.uid in wanted:
                     newest[record.uid] = record
             return list(newest.values())
@@ -369,13 +382,14 @@ class Film:
         deep = self._deep
         pieces: Deep | Spool = self._spool if deep is None else deep
         end = -1 if sought.back else len(pieces)
-        for number in range(pieces.holding(seq + direction), end, direction):
-            if sought.what == "pod" and not self._may_mention(number, sought.uid, deep):
-                continue
-            records = self._laid_out(number) if deep is None else list(deep.records(number))
-            for record in reversed(records) if sought.back else records:
-                if (record.seq - seq) * direction > 0 and _is(record, sought):
-                    return Found(record.seq, record.t)
+        with self._trusting():
+            for number in range(pieces.holding(seq + direction), end, direction):
+                if sought.what == "pod" and not self._may_mention(number, sought.uid, deep):
+                    continue
+                records = self._laid_out(number) if deep is None else list(deep.records(number))
+                for record in reversed(records) if sought.back else records:
+                    if (record.seq - seq) * direction > 0 and _is(record, sought):
+                        return Found(record.seq, record.t)
         return Found(None)
 
     def _may_mention(self, number: int, uid: str, deep: Deep | None) -> bool:

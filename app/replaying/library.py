@@ -9,10 +9,12 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from app.engine.records import Record
-from app.errors import RecordingUnknown
+from app.errors import RecordingError, RecordingUnknown
 from app.hub.filmwire import FilmTold, Found, Markers, Moment, RecordingList, Sought
 from app.replaying.dropped import Dropped
 from app.replaying.film import Film
@@ -20,6 +22,8 @@ from app.replaying.listing import Listing
 from app.replaying.moments import moment
 from app.replaying.show import Show
 from app.replaying.sources import never
+
+T = TypeVar("T")
 
 MOST_OPEN = 2
 """Recordings laid out at the same time."""
@@ -171,8 +175,9 @@ class Library:
             RecordingError: it cannot be played.
         """
         show = await self._open(files)
+        film = _film(show, node)
         try:
-            return await asyncio.to_thread(_film(show, node).piece, number)
+            return await self._by_index(film, partial(film.piece, number))
         except IndexError:
             raise RecordingUnknown(
                 "The recording has no such piece. Load the page again."
@@ -181,8 +186,9 @@ class Library:
     async def find(self, files: Sequence[str], node: int, sought: Sought) -> Found:
         """The nearest record of a kind. Raises as :meth:`piece`."""
         show = await self._open(files)
+        film = _film(show, node)
         async with self._searches:
-            return await asyncio.to_thread(_film(show, node).find, sought)
+            return await self._by_index(film, partial(film.find, sought))
 
     async def moment(
         self, files: Sequence[str], node: int, t: int | None, recent_ns: int
@@ -198,7 +204,16 @@ class Library:
                     await self._more.wait()
         wanted = film.end_t if t is None else t
         async with self._searches:
-            return await asyncio.to_thread(moment, film, wanted, recent_ns)
+            return await self._by_index(film, partial(moment, film, wanted, recent_ns))
+
+    async def _by_index(self, film: Film, ask: Callable[[], T]) -> T:
+        """What a film answers; one whose index proves untrue thereby is read anew."""
+        try:
+            return await asyncio.to_thread(ask)
+        except RecordingError:
+            if not film.whole:
+                self._work.set()
+            raise
 
     async def markers(self, files: Sequence[str]) -> Markers:
         """The markers of a recording. Raises as :meth:`piece`."""

@@ -14,9 +14,12 @@ from app.errors import RecordingError
 from app.hub.filmwire import Piece, Sought
 from app.journal.projection import PodTable
 from app.journal.rebuild import StateBuilder
+from app.recording import format as words
 from app.recording import packer, scribe
 from app.recording.clip import clip
+from app.recording.packer import Packer
 from app.recording.reading import Recording, Told
+from app.recording.segment import Segment
 from app.replaying import deep, plan
 from app.replaying import film as films
 from app.replaying.film import Film
@@ -264,6 +267,35 @@ def test_an_index_that_is_not_true_is_given_up(indexed: Path, tmp_path: Path, as
     assert [record for part in pieces(film, show) for record in part.records] == records
     assert any("damaged" in one for one in told.warnings)
     assert sum(told.overview.records) == len(records)
+
+
+def test_states_that_cannot_be_understood_are_done_without_also_after_the_end(
+    indexed: Path, tmp_path: Path
+) -> None:
+    """Such as another version wrote; reading it through does not need them."""
+    path = tmp_path / "other.mcap"
+    segment, packed = Segment(path), Packer()
+    packed.prepend(words.schema_records() + words.channel_records())
+    with Recording(indexed) as recording:
+        for number, message in recording.messages():
+            data = b'{"t":"?"}' if number == words.STATES else message.data
+            if packed.put(number, *message[1:4], data):
+                segment.append(packed.take())
+    segment.append(packed.take())
+    segment.finish()
+    show = Show([path])
+    film = show.films[0]
+    while film.advance():
+        pass
+    assert film.told(0, 0, show.nodes).whole
+    with pytest.raises(RecordingError, match="Load this page again"):
+        film.cache_told(film.pieces - 1, ["x"])
+    assert not film.whole
+    # Nothing is told twice.
+    assert film.advance() == []
+    told = film.told(0, 0, show.nodes)
+    assert (told.layout, told.whole) == (2, True)
+    assert sum(len(part.records) for part in pieces(film, show)) == told.records
 
 
 def test_a_later_part_knows_what_was_counted_before_it(tmp_path: Path) -> None:
