@@ -30,7 +30,7 @@ export class CompareMinimap {
   constructor(canvas, host) {
     this.canvas = canvas;
     this.host = host;
-    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
+    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     this.palette = readPalette();
     this.dirty = true;
     onPaletteChange(() => {

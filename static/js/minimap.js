@@ -50,7 +50,7 @@ export class Minimap {
   constructor(canvas, host) {
     this.canvas = canvas;
     this.host = host;
-    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
+    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     this.palette = readPalette();
     this.from = 0;
     this.to = 1;

@@ -81,7 +81,7 @@ export class OverviewStrip {
   constructor(canvas, host) {
     this.canvas = canvas;
     this.host = host;
-    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
+    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     this.palette = readPalette();
     this.key = "";
     /** While somebody drags: the loop that would be. @type {[number, number]|null} */
