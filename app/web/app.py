@@ -7,10 +7,8 @@ from typing import Protocol
 from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
 from app.errors import StageBusy, StageError, StageUnknown
@@ -20,6 +18,7 @@ from app.journal.journal import Journal
 from app.web import api, body, faults
 from app.web.access import Access
 from app.web.desk import Desk
+from app.web.files import Files
 from app.web.guard import MISTAKE, Guard
 from app.web.live import serve_viewer
 from app.web.openapi import describe
@@ -114,9 +113,7 @@ def create_app(
     if pages is not None:
         app.include_router(pages.router())
     if static is not None:
-        # The scripts are read by people too and therefore long: a quarter of it goes over the wire.
-        files = GZipMiddleware(StaticFiles(directory=static), minimum_size=1000)
-        app.mount("/static", files, name="static")
+        app.mount("/static", Files(static), name="static")
     page = None if pages is None else pages.error
     _answer_errors(app, page)
     _answer_links(app, pages)
