@@ -185,6 +185,8 @@ export class NodePage {
       this.timeline.setSelected(this.selected);
     } else if (message.type === "snapshot") {
       this.lineup.renew();
+      // Words and picture appear together.
+      this.headerAt = -Infinity;
       if (this.selected !== null) this.select(this.selected);
       else this.timeline.invalidate();
       if (this.wantsNear && this.timeline.chain) {

@@ -47,7 +47,7 @@ export class Trend {
     const key = `${Math.round(width)}|${last?.id}|${last?.to}|${store.globals[0]?.id}`;
     const open = last?.to === null;
     if (width < COLUMN || (key === this.key && !open) || (time - this.drawnAt < EVERY && this.key)) return;
-    this.key = key;
+    this.key = last ? key : "";
     this.drawnAt = time;
     const found = trend(store, now, Math.floor(width / COLUMN));
     if (!found) {
