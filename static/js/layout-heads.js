@@ -76,21 +76,29 @@ function queue({ store, from, to, heads }, rows, px) {
   }
 }
 
-/** When which fault was at work, each named where there is room. @param {Scene} scene @param {Item[][]} rows @param {(t: number) => number} px */
+/** When which fault was at work, each named or counted where there is room. @param {Scene} scene @param {Item[][]} rows @param {(t: number) => number} px */
 function faults({ store, from, to, heads, em, now }, rows, px) {
   if (!heads.faults) return;
   const top = heads.ruler + heads.global + heads.stream + heads.queue;
   const y = top + heads.faults - 4 * em;
   let taken = -Infinity;
+  /** The name that stands last, and how many began under it. @type {{item: Item & {x: number, text: string}, name: string, more: number}|null} */
+  let said = null;
   for (const fault of store.faults) {
     if (fault.from > to || (fault.to ?? Infinity) < from) continue;
     const x = px(fault.from);
     rows[LAYER.run].push({ k: "fault", x, x2: fault.to === null ? Infinity : px(fault.to), y, h: 8 * em, seq: fault.seq });
     const left = Math.max(0, x) + 5 * em;
     const room = Math.min(px(now), px(to)) - left;
-    if (left < taken || room < 24 * em) continue;
-    rows[LAYER.chain].push({ k: "text", x: left, y: top + 8 * em, text: fault.name, c: "text2", s: 10.5 });
-    taken = left + fault.name.length * 7 * em;
+    if (room < 24 * em) continue;
+    if (said && left < taken) {
+      said.more += 1;
+      said.item.text = `${said.name} and ${said.more} more`;
+    } else {
+      said = { item: { k: "text", x: left, y: top + 8 * em, text: fault.name, c: "text2", s: 10.5 }, name: fault.name, more: 0 };
+      rows[LAYER.chain].push(said.item);
+    }
+    taken = said.item.x + said.item.text.length * 7 * em;
   }
 }
 

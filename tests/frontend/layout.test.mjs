@@ -153,8 +153,8 @@ test("faults have a row: from when to when, named where there is room", () => {
   const drawn = at(22);
   assert.deepEqual(drawn.filter((item) => item.k === "fault").map((item) => [item.x, item.x2, item.seq]), [[100, 500, 1], [110, Infinity, 2], [600, 600, 4]]);
   assert.ok(drawn.filter((item) => item.k === "fault").every((item) => item.y > 80 && item.y < 102));
-  // The second begins where the first one's name stands.
-  assert.deepEqual(drawn.filter((item) => item.k === "text" && item.y > 80).map((item) => item.text), ["lists slow", "Out of memory (shop/web)"]);
+  // The second begins where the name of the first stands: it is counted there.
+  assert.deepEqual(drawn.filter((item) => item.k === "text" && item.y > 80).map((item) => item.text), ["lists slow and 1 more", "Out of memory (shop/web)"]);
 });
 
 test("an outage with a try that held for a moment is one, and says how long it was", () => {
