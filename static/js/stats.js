@@ -140,7 +140,8 @@ export function timesWords(times) {
 export function trend(store, now, columns) {
   const { globals } = store;
   if (!globals.length) return null;
-  const { from } = globals[0];
+  // One that hangs may have begun before those that the page was told of.
+  const from = globals.reduce((first, each) => Math.min(first, each.from), Infinity);
   const to = Math.max(now, from + 1);
   /** @type {Column[]} */
   const found = Array.from({ length: columns }, () => ({ took: null, open: false, failed: false, containers: null }));

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, expect
+from playwright.sync_api import Browser, Page, expect
 
 from app.resources import templates_dir
 from app.web.pages import PageData, Pages
-from tests.browser.chromium import chromium, keep, playwright, until
+from tests.browser.chromium import keep, until
 from tests.commands import Command, demo
 
 pytestmark = pytest.mark.timeout(240)
@@ -44,18 +44,6 @@ LOOK = """async (only) => {
   const { violations } = await axe.run(document, { resultTypes: ["violations"], ...runOnly });
   return violations.map(({ id, help, nodes }) => [id, help, nodes.map((n) => n.target.join(" "))]);
 }"""
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Playwright]:
-    with playwright() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def browser(driver: Playwright) -> Iterator[Browser]:
-    with chromium(driver) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -152,8 +152,8 @@ def test_five_hundred_pods_calm_and_in_a_storm(
     )
     until(other, "plegscope.bins.width > 0 && plegscope.bins.tiles.size > 0", WAIT_MS)
     keep(other, "big-node-looking-back")
-    cells = "plegscope.timeline.list.lanes.flat().filter((item) => item.k === 'cells').length"
-    hatched = "plegscope.timeline.list.lanes[12].length"
+    cells = "plegscope.timeline.list?.lanes.flat().filter((item) => item.k === 'cells').length"
+    hatched = "plegscope.timeline.list?.lanes[12].length"
     until(other, f"{cells} > 0 || !plegscope.store.truncated", WAIT_MS)
     other.evaluate(f"plegscope.view.end = {first}; plegscope.zoomTo(20e9)")
     until(other, f"plegscope.store.firstT < {first} && {hatched} === 0", WAIT_MS)

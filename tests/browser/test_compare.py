@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.chromium import chromium, keep, playwright
+from tests.browser.chromium import keep
 from tests.browser.test_accessibility import faults
 from tests.commands import Command, demo
 
@@ -40,18 +40,6 @@ FIND = """() => {
   const item = timeline.list.lanes[8].find((each) => differs(each) && inSight(each));
   return { id: item.seq - 1, x: box.left + item.x + shift, y: box.top + timeline.top + item.y };
 }"""
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Playwright]:
-    with playwright() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def browser(driver: Playwright) -> Iterator[Browser]:
-    with chromium(driver) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

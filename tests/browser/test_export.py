@@ -8,27 +8,15 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Dialog, Page, Playwright, expect
+from playwright.sync_api import Browser, Dialog, Page, expect
 
 from app.export.page import page as exported
 from app.export.source import Kept
-from tests.browser.chromium import chromium, keep, playwright
+from tests.browser.chromium import keep
 from tests.browser.test_accessibility import AXE, LOOK
 from tests.export.made import hostile, played
 
 SIZES = {1280: 800, 390: 844}
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Playwright]:
-    with playwright() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def browser(driver: Playwright) -> Iterator[Browser]:
-    with chromium(driver) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,9 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.chromium import chromium, keep, playwright
+from tests.browser.chromium import keep
 from tests.commands import Command, demo
 
 AXE = (importlib.resources.files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
@@ -25,18 +25,6 @@ LOOK = """async () => {
 }"""
 WAIT_MS = 15_000
 FAST = "4"
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Playwright]:
-    with playwright() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def browser(driver: Playwright) -> Iterator[Browser]:
-    with chromium(driver) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

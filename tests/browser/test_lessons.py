@@ -3,15 +3,16 @@ and light; left and resumed, linked, gone back; a class of several browsers."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from app.stage.lessonfile import find, lessons
-from tests.browser.chromium import ARTIFACTS, chromium, keep, playwright
+from tests.browser.chromium import ARTIFACTS, keep
 from tests.browser.test_accessibility import faults
 from tests.commands import Command, demo
 
@@ -25,18 +26,6 @@ FOCUSED = """() => {
   const one = document.activeElement;
   return [one?.id ?? "", one?.name ?? "", one?.value ?? "", one?.tagName ?? ""];
 }"""
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Playwright]:
-    with playwright() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def browser(driver: Playwright) -> Iterator[Browser]:
-    with chromium(driver) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
@@ -260,6 +249,8 @@ def test_left_and_resumed_and_gone_back(page: Page, server: Command) -> None:
     expect(show).to_have_text("Show my answer of before")
     show.click()
     expect(page.locator(".lesson-choices .chosen")).to_contain_text("Never", timeout=PATIENT_MS)
+    # The address follows what is shown, a moment later.
+    expect(page).to_have_url(re.compile("=never"))
     page.go_back()
     expect(page.locator("#lesson-outcome")).to_have_count(0, timeout=PATIENT_MS)
     page.go_back()

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.chromium import chromium, playwright, until
+from tests.browser.chromium import until
 from tests.browser.stage import UNTIL, S, Stage
 from tests.commands import Command, demo
 
@@ -18,18 +18,6 @@ WAIT_MS = 15_000
 OVERFLOW = """() => Math.max(...[...document.querySelectorAll("body *")]
   .filter((one) => one.checkVisibility() && !one.closest(".foot, .sr, .skip, svg, .table-scroll"))
   .map((one) => one.getBoundingClientRect().right - innerWidth))"""
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Playwright]:
-    with playwright() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def browser(driver: Playwright) -> Iterator[Browser]:
-    with chromium(driver) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +48,7 @@ def test_text_of_twice_the_size_wraps_and_nothing_sticks_out(
     page.evaluate(f"document.documentElement.style.fontSize = '{percent}%'")
     if path in ("", RUN):
         expect(page.locator("#sentence")).to_contain_text("relist", timeout=WAIT_MS)
-    assert page.evaluate(OVERFLOW) <= 0
+    until(page, f"({OVERFLOW})() <= 0")
     if path in ("", RUN):
         said, gauge = page.locator(".say").bounding_box(), page.locator(".gauge").bounding_box()
         assert said is not None

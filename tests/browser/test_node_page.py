@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.chromium import chromium, keep, playwright, until
+from tests.browser.chromium import keep, until
 from tests.browser.test_accessibility import faults
 from tests.commands import Command, demo
 
@@ -35,18 +35,6 @@ FIND = """() => {
   }
   return null;
 }"""
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Playwright]:
-    with playwright() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def browser(driver: Playwright) -> Iterator[Browser]:
-    with chromium(driver) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -10,28 +10,16 @@ from pathlib import Path
 import httpx
 import msgspec
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, expect
+from playwright.sync_api import Browser, Page, expect
 
 from app.engine.records import AnyRecord
 from app.recording.reading import Recording, Told
-from tests.browser.chromium import chromium, keep, playwright
+from tests.browser.chromium import keep
 from tests.browser.test_accessibility import faults
 from tests.commands import Command, demo
 
 PATIENT_MS = 20_000
 SIZES = {1280: 800, 390: 844}
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Playwright]:
-    with playwright() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def browser(driver: Playwright) -> Iterator[Browser]:
-    with chromium(driver) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -8,24 +8,12 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect
 
-from tests.browser.chromium import chromium, keep, playwright
+from tests.browser.chromium import chromium, keep
 from tests.commands import Command, command
 from tests.lab.containerd import Containerd
 from tests.lab.pods import Pods
 
 WAIT_MS = 20_000
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Playwright]:
-    with playwright() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def browser(driver: Playwright) -> Iterator[Browser]:
-    with chromium(driver) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

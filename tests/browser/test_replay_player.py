@@ -10,13 +10,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, Request, Route, expect
+from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from app.engine.records import HealthChanged, Note, Record
 from app.recording.format import SessionInfo
 from app.recording.scribe import Scribe
 from app.recording.segment import Segment
-from tests.browser.chromium import chromium, keep, playwright, until
+from tests.browser.chromium import keep, until
 from tests.browser.test_accessibility import faults
 from tests.browser.test_run import PICTURE, watched
 from tests.commands import Command, command, environment
@@ -25,18 +25,6 @@ from tests.recording.recorded import info, record_scenario
 PATIENT_MS = 20_000
 S = 1_000_000_000
 QUIET = ("--port", "0", "--no-browser")
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Playwright]:
-    with playwright() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def browser(driver: Playwright) -> Iterator[Browser]:
-    with chromium(driver) as started:
-        yield started
 
 
 @pytest.fixture
@@ -181,6 +169,7 @@ def test_a_link_shows_the_same_wherever_the_file_is(
         page.mouse.move(0, 0)
         # What was said last is about what was done, not about what is shown.
         for one in (page, other):
+            until(one, "!document.getElementById('player-end').textContent.includes('read')")
             one.evaluate("player.seek(player.t)")
         mine, theirs = page.evaluate(PICTURE), other.evaluate(PICTURE)
         assert theirs[1] == mine[1]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, expect
+from playwright.sync_api import Browser, Page, expect
 
 from app.engine.records import (
     EventIgnored,
@@ -20,7 +20,7 @@ from app.engine.records import (
 )
 from app.engine.state import HealthState, QueueState, RelistState, StreamView
 from app.hub.wire import Batch, Bye, Lagging, Recorded
-from tests.browser.chromium import chromium, keep, playwright, until
+from tests.browser.chromium import keep, until
 from tests.browser.stage import MS, UNTIL, S, Stage, hung, runtime
 from tests.browser.test_accessibility import faults
 from tests.commands import Command, demo
@@ -29,18 +29,6 @@ pytestmark = pytest.mark.timeout(240)
 
 HOSTILE = '<img src=x onerror="document.title=1">\N{RIGHT-TO-LEFT OVERRIDE}{{7*7}}'
 NBSP = "\N{NO-BREAK SPACE}"
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Playwright]:
-    with playwright() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def browser(driver: Playwright) -> Iterator[Browser]:
-    with chromium(driver) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -7,26 +7,14 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.chromium import chromium, keep, playwright
+from tests.browser.chromium import keep
 from tests.browser.test_accessibility import faults
 from tests.browser.test_node_page import find
 from tests.commands import Command, demo
 
 PATIENT_MS = 20_000
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Playwright]:
-    with playwright() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def browser(driver: Playwright) -> Iterator[Browser]:
-    with chromium(driver) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

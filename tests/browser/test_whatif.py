@@ -8,9 +8,9 @@ from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.chromium import chromium, keep, playwright, until
+from tests.browser.chromium import keep, until
 from tests.browser.test_accessibility import faults
 from tests.browser.test_run import watched
 from tests.commands import Command, command
@@ -21,18 +21,6 @@ Look = tuple[int, int, Literal["light", "dark"]]
 WIDE: Look = (1280, 800, "light")
 LARGE: Look = (1920, 1000, "dark")
 NARROW: Look = (390, 844, "dark")
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[Playwright]:
-    with playwright() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def browser(driver: Playwright) -> Iterator[Browser]:
-    with chromium(driver) as started:
-        yield started
 
 
 @pytest.fixture

@@ -54,6 +54,10 @@ test("the trend has the longest relist and the containers of each moment, and wh
   const found = trend(stored(play), 8 * S, 4);
   assert.deepEqual(found?.columns.map(({ took, open }) => [took, open]), [[700 * MS, false], [6 * MS, false], [3 * S, true], [null, false]]);
   assert.deepEqual(found?.columns.map(({ containers }) => containers), [1, 1, null, null]);
+  // One that hangs is known from the state, and may have begun before all that were told of.
+  const late = /** @type {any} */ ({ globals: [{ from: 5 * S, to: 6 * S, ok: true, done: null }, { from: S, to: null }] });
+  const columns = trend(late, 9 * S, 4)?.columns ?? [];
+  assert.deepEqual(columns.map(({ took, open }) => [took, open]), [[8 * S, true], [null, false], [S, false], [null, false]]);
   assert.equal(trend(stored(new Play()), S, 4), null);
   assert.deepEqual([containersWords([26, 24, 25]), containersWords([1]), containersWords([])].map((each) => each.replaceAll("\u00a0", " ")), ["24–26 containers", "1 container", ""]);
 });
