@@ -51,6 +51,7 @@ class Node:
             not state["faults"]
             and engine["health"]["healthy"]
             and engine["stream"]["state"] == "connected"
+            and engine["last_global"] is not None  # healthy counts from a relist's beginning
             and engine["last_global"]["ok"]
             and engine["queue"]["length"] == 0
             and state["oldest_call"] is None
