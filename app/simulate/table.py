@@ -1,7 +1,7 @@
 """A summary as a page of text for people."""
 
 from collections.abc import Sequence
-from textwrap import shorten, wrap
+from textwrap import wrap
 
 from app.engine.profiles import PROFILES
 from app.sim.account import KubeletTimes, Summary
@@ -12,8 +12,7 @@ from app.sim.units import shown
 from app.terminal import aligned
 
 WIDTH = 96
-BRIEF = 28
-"""Characters of a differing state."""
+"""Characters of a line."""
 MOST_LINES = 20
 """Differences shown one by one."""
 LONGEST_STATE = 24
@@ -200,11 +199,6 @@ def _differences(difference: Sequence[Difference], number: int) -> list[str]:
 
 def _short(state: str) -> str:
     return state if len(state) <= LONGEST_STATE else f"{state[: LONGEST_STATE - 1]}…"
-
-
-def _brief(state: str) -> str:
-    """A state with all its times would make the line too wide."""
-    return shorten(state, BRIEF, placeholder=" ...")
 
 
 def _listed(words: Sequence[str]) -> str:

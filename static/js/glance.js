@@ -18,7 +18,7 @@ const ABOUT_STREAM = new Set(["stream-down", "given-up", "polling", "safety"]);
 const SPEAK_EVERY = 10_000;
 
 /** Second line: stops of the last minute, by how they were found. @param {Store} store @param {number} now @param {boolean} [stream] whether to say how the stream is @returns {Parts} */
-export function countsLine(store, now, stream = true) {
+function countsLine(store, now, stream = true) {
   const state = store.state;
   if (!state) return [];
   const found = stops(store, now);

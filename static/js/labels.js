@@ -19,13 +19,13 @@ import { glyph, h, podPath, s } from "./dom.js";
 const SPARE = 200;
 
 /** How a container is, in a word or two. @param {import("./lane.js").Part} part */
-export function partWords(part) {
+function partWords(part) {
   const how = part.state === "exited" && part.exit !== null ? `exit ${part.exit}` : part.state || "gone";
   return [how, part.restarts ? count(part.restarts, "restart") : ""].filter(Boolean).join(", ");
 }
 
 /** What a row that stands for pods not shown says, and what its button does. @param {Row} row @param {string} filter */
-export function foldWords(row, filter) {
+function foldWords(row, filter) {
   const pods = (/** @type {string} */ one, /** @type {string} */ more) => `${count(row.pods, "pod")} ${row.pods === 1 ? one : more}`;
   switch (row.fold) {
     case "quiet": return { text: pods("is quiet", "are quiet"), act: "Show", title: "Nothing happened in them in the time in view." };

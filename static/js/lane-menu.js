@@ -13,7 +13,7 @@ import { toggled } from "./lineup.js";
 import { count } from "./words.js";
 
 /** What differs from the usual, for the menu's button. @param {import("./lineup.js").Lineup} lineup */
-export function menuWords(lineup) {
+function menuWords(lineup) {
   return [
     lineup.sort === "activity" ? "" : `by ${SORTS.find(({ id }) => id === lineup.sort)?.name}`,
     lineup.group === "none" ? "" : "grouped",

@@ -30,7 +30,7 @@ const STEADY = 30e9;
 const NEAR = 2e9;
 
 /** How a node is at the cursor. @param {Store} store @param {number} now ns */
-export function nodeCondition(store, now) {
+function nodeCondition(store, now) {
   const call = store.state?.oldest_call;
   return condition({
     told: call?.hung ? told(store, now - call.age_ns) : 0, state: store.state, now, link: "open", silence: 0, online: true, farewell: "",

@@ -45,7 +45,7 @@ function keep(blob, name) {
 }
 
 /** @param {HTMLFormElement} form */
-export function wireExport(form) {
+function wireExport(form) {
   const part = (/** @type {string} */ selector) => /** @type {HTMLElement} */ (form.querySelector(selector));
   const says = part("[data-says]");
   const cancel = part("[data-cancel]");

@@ -37,7 +37,7 @@ export function commonIdle(each) {
 }
 
 /** When nothing is told of one node, with the time before its beginning and after its end. @param {Tape} tape @param {number} end of all @returns {[number, number, boolean?][]} */
-export function idleOf(tape, end) {
+function idleOf(tape, end) {
   const start = tape.table[0]?.[1] ?? end;
   /** @type {[number, number, boolean?][]} */
   const idle = [];
