@@ -11,6 +11,7 @@ from app.hub.wire import Cost
 
 _WINDOW = 10
 _PAGE = 4096
+_STATM = Path("/proc/self/statm")
 
 
 class Traffic(Protocol):
@@ -71,8 +72,8 @@ class CostMeter:
 
 def _resident_bytes() -> int:
     try:
-        fields = Path("/proc/self/statm").read_text(encoding="ascii").split()
-        return int(fields[1]) * _PAGE
+        with _STATM.open("rb", buffering=0) as file:
+            return int(file.read().split()[1]) * _PAGE
     except (OSError, ValueError, IndexError):
         # Not Linux: memory is simply not shown.
         return 0

@@ -51,14 +51,6 @@ def _id(row: bytes) -> bytes:
     return b""
 
 
-def sorted_fields(row: bytes) -> list[bytes]:
-    """A row's fields in order of their bytes; none if they cannot be told apart."""
-    try:
-        return sorted(split_fields(row))
-    except Malformed:
-        return []
-
-
 def split_fields(raw: bytes) -> list[bytes]:
     """A message's fields, each with its tag, as they stand in it.
 

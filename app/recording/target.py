@@ -72,6 +72,10 @@ AGED_AT_ONCE = 2
 moment until the past is gone."""
 
 
+LOOK_S = 10.0
+"""So often the directory is read while its disk has room: two days of files take milliseconds."""
+
+
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     """What the flight recorder keeps to."""
 
@@ -111,9 +115,11 @@ class Flight:
         self._wall_s = wall_s
         self._disk = disk or _disk
         self._began = 0.0
+        self._looked: float | None = None
 
     def open_file(self, part: int, /) -> Segment:
         """The next file, once there is room for it; raises OSError."""
+        self._looked = None
         self.make_room()
         self._drop_aged()
         self._began = self._wall_s()
@@ -129,13 +135,19 @@ class Flight:
     def make_room(self) -> None:
         """Drop the oldest files until the bounds of size and of the disk are kept.
 
-        Where all of them would not free enough, somebody else fills the disk: then they stay.
+        Where all of them would not free enough, somebody else fills the disk: then they stay. To
+        be called often: the directory is read before a file begins, each ``LOOK_S``, and when the
+        disk lacks room.
 
         Raises:
             OSError: there is too little room.
         """
         _make(self.folder)
-        bounds = self._bounds
+        bounds, now = self._bounds, self._wall_s()
+        known = self._looked is not None and 0 <= now - self._looked < LOOK_S
+        if known and self._lacks() <= 0:
+            return
+        self._looked = now
         files = _files(self.folder)
         total = sum(size for _age, size, _path in files)
         helps = self._lacks() <= total

@@ -11,7 +11,6 @@ import pytest
 
 from app.cri.pb import cri_pb2 as pb
 from app.recording import answers as module
-from app.recording import protowire
 from app.recording.answers import (
     KEYFRAME_NS,
     Answer,
@@ -158,12 +157,28 @@ def test_what_has_no_rows_that_can_be_told_apart_is_kept_as_it_is(raw: bytes) ->
     assert (told[1][0].form, told[1][2].raw) == ("whole", raw)
 
 
-def test_rows_with_very_many_fields_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = a_list(*map(row, range(10)))
-    other = shuffled(whole, random.Random(2))
-    monkeypatch.setattr(protowire, "MOST_FIELDS", 8)
-    told = there_and_back([answer(1, whole), answer(2, whole), answer(3, other)])
-    assert [line.form for line, _raw, _again in told] == ["whole", "same", "whole"]
+def test_a_field_that_nobody_knows_counts_in_a_row_and_makes_a_list_a_whole_one() -> None:
+    rows = [row(number).SerializeToString() for number in range(20)]
+    unknown = b"\xfa\x7f\x01"
+    whole = b"".join(map(as_row, rows))
+    later = b"".join(map(as_row, [rows[0] + unknown + b"a", *rows[1:]]))
+    latest = b"".join(map(as_row, [rows[0] + unknown + b"b", *rows[1:]]))
+    raws = [whole, later, later, latest, latest + unknown + b"c", latest]
+    told = list(there_and_back([answer(t, raw) for t, raw in enumerate(raws)]))
+    forms = [line.form for line, _raw, _again in told]
+    assert forms == ["whole", "changes", "same", "changes", "whole", "whole"]
+    assert [again.raw for _line, _raw, again in told] == raws
+
+
+def test_a_row_that_says_two_ids_makes_a_list_a_whole_one() -> None:
+    rows = [row(number).SerializeToString() for number in range(20)]
+    twice = b"\x0a\x01x" + row(5, state=2).SerializeToString()
+    whole = b"".join(map(as_row, rows))
+    odd = b"".join(map(as_row, [*rows[:5], twice, *rows[6:]]))
+    raws = [whole, odd, odd, whole]
+    told = list(there_and_back([answer(t, raw) for t, raw in enumerate(raws)]))
+    assert [line.form for line, _raw, _again in told] == ["whole"] * 4
+    assert [again.raw for _line, _raw, again in told] == raws
 
 
 def test_one_that_builds_on_what_is_lost_cannot_be_known() -> None:

@@ -85,6 +85,40 @@ def test_a_share_of_the_disk_stays_free(tmp_path: Path) -> None:
     assert [path.exists() for path in files] == [False] * 3 + [True] * 2
 
 
+def test_the_directory_is_read_now_and_then_only(tmp_path: Path) -> None:
+    now, free = NOW, DISK
+    target = Flight(
+        tmp_path,
+        "watch",
+        "0123abcd",
+        Bounds(total_bytes=6000, file_bytes=1000),
+        wall_s=lambda: now,
+        disk=lambda _: (free, DISK),
+    )
+    target.make_room()
+    files = [old(tmp_path, n, age_s=100 - n) for n in range(10)]
+    for later in (1, 9, 9.9):
+        now = NOW + later
+        target.make_room()
+    assert all(path.exists() for path in files)
+    now = NOW + 10
+    target.make_room()
+    assert [path.exists() for path in files] == [False] * 5 + [True] * 5
+    # At once where the disk lacks room, where a file begins, and where the clock was put back.
+    free = 4_000
+    with pytest.raises(OSError, match="free"):
+        target.make_room()
+    assert not any(path.exists() for path in files)
+    free = DISK
+    files = [old(tmp_path, n, age_s=100 - n) for n in range(10)]
+    target.open_file(1).drop()
+    assert sum(path.exists() for path in files) == 5
+    now -= 5
+    files = [old(tmp_path, n, age_s=100 - n) for n in range(10)]
+    target.make_room()
+    assert sum(path.exists() for path in files) == 5
+
+
 def test_where_nothing_is_left_to_drop_it_stops(tmp_path: Path) -> None:
     path = old(tmp_path, 1)
     with pytest.raises(OSError, match=r"less than 5 % of the disk are free"):
