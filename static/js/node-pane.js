@@ -88,7 +88,7 @@ function frameOf(name) {
 export class NodePane {
   /**
    * @param {NodePage} page @param {Tape} tape @param {{number: number, name: string}} node
-   * @param {{end: () => number, selected: (pane: NodePane, seq: number|null) => void, pod: (pane: NodePane, uid: string) => void, first: (number: number) => void}} host
+   * @param {{end: () => number, midway: (tape: Tape) => number|null, selected: (pane: NodePane, seq: number|null) => void, pod: (pane: NodePane, uid: string) => void, first: (number: number) => void}} host
    */
   constructor(page, tape, node, host) {
     this.page = page;
@@ -103,7 +103,7 @@ export class NodePane {
     this.arranged = "";
     this.follower = new Player({ load: async () => new Beside(tape, host.end) });
     this.follower.attach({ take: (message) => this.#take(message) });
-    const first = h("button", { type: "button", class: "button small", title: `Show ${node.name} first: its records are stepped through` }, "Show first");
+    const first = h("button", { type: "button", class: "button small", title: `Show ${node.name} first: its picture is the large one` }, "Show first");
     first.addEventListener("click", () => host.first(node.number));
     this.head = new NodeHead(node.name, first);
     const made = frameOf(node.name);
@@ -144,7 +144,7 @@ export class NodePane {
       event.stopPropagation();
       this.host.pod(this, link.getAttribute("data-uid") ?? "");
     });
-    this.follower.onLoad.push(() => this.moveTo(page.clock.now()));
+    this.follower.onLoad.push(() => this.moveTo(page.clock.now(), host.midway(tape)));
     void this.follower.load();
   }
 
@@ -184,9 +184,9 @@ export class NodePane {
     else this.lineup.resort();
   }
 
-  /** The cursor of all has moved, or more of this node is here. @param {number} t ns */
-  moveTo(t) {
-    if (this.follower.ready) this.follower.seek(t);
+  /** The cursor of all has moved, or more of this node is here. @param {number} t ns @param {number|null} [seq] how many records have happened, where some at `t` have not */
+  moveTo(t, seq = null) {
+    if (this.follower.ready) this.follower.land(t, seq);
   }
 
   /** @param {number|null} seq */
@@ -247,14 +247,6 @@ export class NodePane {
     this.lineup.near = this.lineup.near || t === undefined ? null : [t - NEAR, t + NEAR];
     this.lineup.resort();
     this.timeline.invalidate();
-  }
-
-  /** To the moment of this pod's next event, or the one before. @param {string} uid @param {-1|1} direction @returns {Promise<number|null>} ns */
-  async eventOf(uid, direction) {
-    const found = await this.tape.server.find("pod", this.follower.seq, direction < 0, uid);
-    if (found === null) return null;
-    await this.tape.load(0, found);
-    return this.tape.record(found)?.t ?? null;
   }
 
   /** @param {import("./layout.js").Item} item */

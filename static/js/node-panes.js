@@ -9,6 +9,8 @@
  */
 import { byId, h, setText } from "./dom.js";
 import { NodeHead, NodePane } from "./node-pane.js";
+import { recordWords } from "./player-bar.js";
+import { Together } from "./together.js";
 import { count } from "./words.js";
 
 const WORDS_EVERY = 200;
@@ -42,7 +44,8 @@ export class NodePanes {
       event.stopPropagation();
       this.#pod(pane, link.getAttribute("data-uid") ?? "");
     });
-    player.onCursor.push((t) => { for (const pane of this.panes) pane.moveTo(t); });
+    // First of all: the bar tells of what a pane then knows.
+    player.onCursor.unshift(() => this.#moved());
   }
 
   /** What is selected on a node that is not the first. @returns {{number: number, seq: number}|null} */
@@ -66,7 +69,7 @@ export class NodePanes {
     for (const tape of tapes.slice(1)) {
       const node = nodes.find((one) => one.number === tape.told.node) ?? { number: tape.told.node, name: `node ${tape.told.node}` };
       this.panes.push(new NodePane(this.page, tape, node, {
-        end: () => this.player.duration, first: this.first,
+        end: () => this.player.duration, midway: (of) => this.#midway(of), first: this.first,
         selected: (pane, seq) => this.#selected(pane, seq), pod: (pane, uid) => this.#pod(pane, uid),
       }));
     }
@@ -106,8 +109,24 @@ export class NodePanes {
   read(untrue) {
     for (const pane of this.panes) {
       if (untrue.includes(pane.tape)) pane.follower.again();
-      else pane.moveTo(this.player.t);
     }
+    this.#moved();
+  }
+
+  #moved() {
+    for (const pane of this.panes) pane.moveTo(this.player.t, this.#midway(pane.tape));
+  }
+
+  /** @param {Tape} tape */
+  #midway(tape) {
+    const { film } = this.player;
+    return film instanceof Together ? film.midwayOf(tape) : null;
+  }
+
+  /** A record in a few words, of whichever node. @param {Tape} tape its node's @param {import("./types.js").Rec} rec */
+  words(tape, rec) {
+    const pane = this.panes.find((one) => one.tape === tape);
+    return recordWords(rec, pane ? pane.store : this.page.store);
   }
 
   /** @param {number} number of the node @param {number} seq */
@@ -163,9 +182,10 @@ export class NodePanes {
     this.bar.stepElsewhere({
       name: () => `${pane.store.lanes.get(uid)?.label ?? "a pod"} on ${pane.node.name}`,
       step: async (direction) => {
-        const t = await pane.eventOf(uid, direction);
-        if (t !== null) this.player.seek(t);
-        return t !== null;
+        const { film } = this.player;
+        const found = film instanceof Together ? await film.findPod(pane.tape, uid, direction) : null;
+        if (found !== null) this.player.seekTo(found);
+        return found !== null;
       },
     });
   }

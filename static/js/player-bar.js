@@ -58,6 +58,8 @@ export class PlayerBar {
     this.rate = /** @type {HTMLSelectElement} */ (byId("rate"));
     /** Goes where the player cannot go yet; whether it does. @type {(t: number) => boolean} */
     this.later = () => false;
+    /** The newest record in a few words. @type {(rec: import("./types.js").Rec) => string} */
+    this.words = (rec) => recordWords(rec, page.store);
     /** Steps through the events of a pod that is not the player's; null: the pod is. @type {{name: () => string, step: (direction: -1|1) => Promise<boolean>}|null} */
     this.elsewhere = null;
     /** @type {ReturnType<typeof setTimeout>|undefined} */
@@ -155,7 +157,7 @@ export class PlayerBar {
     setText(byId("player-t"), runTime(t));
     if (!ready) return;
     const where = `Record ${seq.toLocaleString("en-US")} of ${player.total.toLocaleString("en-US")}`;
-    const what = newest ? recordWords(newest, page.store) : "nothing has happened yet";
+    const what = newest ? this.words(newest) : "nothing has happened yet";
     setText(byId("player-what"), `${where}: ${what}`);
     setText(byId("player-faults"), faultWords(page.store.state?.faults ?? [], t));
     const [from, to] = page.view.window(t);

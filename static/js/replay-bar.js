@@ -14,7 +14,7 @@ import { writeFilmLink } from "./film-link.js";
 import { OverviewStrip } from "./overview.js";
 import { stretchFields } from "./replay-export.js";
 import { runTime } from "./run-link.js";
-import { incidentNear } from "./together.js";
+import { Together } from "./together.js";
 import { count, duration, timeOfDay } from "./words.js";
 
 /** Strips of the overview that have a height of their own. */
@@ -35,6 +35,11 @@ export function endWords(told, when) {
   return `The recording ends here, at ${when}. Space plays it again, Home goes to its start.${missing}`;
 }
 
+/** Of its node. @param {import("./tape.js").Tape} tape */
+function nameOf(tape) {
+  return tape.told.nodes?.find((one) => one.number === tape.told.node)?.name ?? "";
+}
+
 export class ReplayBar {
   /**
    * @param {NodePage} page @param {Player} player @param {PlayerBar} bar
@@ -51,8 +56,11 @@ export class ReplayBar {
     this.source = source;
     this.digest = digest;
     this.tapes = tapes;
+    bar.words = (rec) => this.#words(rec);
     /** @type {Marker[]} */
     this.markers = [];
+    /** The cursor is on its way to an incident, which is told there. */
+    this.toIncident = false;
     this.strip = new OverviewStrip(/** @type {any} */ (byId("overview")), {
       tapes: () => this.#named(), film: () => /** @type {any} */ (player.film), t: () => player.t, loop: () => player.loop, markers: () => this.markers,
       seek: (t) => player.seek(t), setLoop: (loop) => this.#loopOver(loop),
@@ -71,6 +79,7 @@ export class ReplayBar {
     for (const button of byId("export").querySelectorAll("[data-fill]")) button.addEventListener("click", () => this.#stretch(/** @type {HTMLElement} */ (button).dataset.fill ?? ""));
     document.getElementById("node-choice")?.addEventListener("change", (event) => this.#node(/** @type {HTMLSelectElement} */ (event.target).value));
     player.onCursor.push(() => this.#moved());
+    player.onCursor.push(() => this.#incidentHere());
     player.onState.push(() => this.#moved());
     player.onSkip.push((from, to) => bar.say(`${this.tape()?.unrecorded(from) ? "Nothing was recorded" : "Nothing happened"} for ${duration(to - from)}: played over.`, true));
     new ResizeObserver(() => this.strip.update()).observe(byId("overview"));
@@ -106,30 +115,41 @@ export class ReplayBar {
 
   /** @param {-1|1} direction */
   async incident(direction) {
-    if (this.tapes().length > 1) {
-      this.#anyIncident(direction);
+    const { player, bar } = this;
+    const several = this.tapes().length > 1;
+    if (!(await player.stepIncident(direction))) {
+      const on = several ? ", on any node" : "";
+      bar.say(direction > 0 ? `No incident comes after this${on}.` : `No incident came before this${on}.`, true);
       return;
     }
-    const there = await this.player.stepIncident(direction);
-    if (!there) {
-      this.bar.say(direction > 0 ? "No incident comes after this." : "No incident came before this.", true);
-      return;
-    }
-    const at = this.tape()?.told.incidents.find((one) => one.seq === this.player.seq);
-    if (at) this.bar.say(`Incident at ${runTime(at.t)}: ${plain(at.text)}.`, true);
-    this.page.view.reveal(this.player.t, this.player.t);
+    this.toIncident = true;
+    if (!player.wanted) this.#incidentHere();
   }
 
-  /** Of whichever node. @param {-1|1} direction */
-  #anyIncident(direction) {
-    const found = incidentNear(this.#named(), this.player.t, direction);
-    if (!found) {
-      this.bar.say(direction > 0 ? "No incident comes after this, on any node." : "No incident came before this, on any node.", true);
-      return;
-    }
-    this.player.seek(found.t);
-    this.bar.say(`Incident on ${found.name} at ${runTime(found.t)}: ${plain(found.text)}.`, true);
-    this.page.view.reveal(found.t, found.t);
+  /** The cursor is where it was sent. */
+  #incidentHere() {
+    if (!this.toIncident) return;
+    this.toIncident = false;
+    const { player, page } = this;
+    const { tape, seq } = this.#newest();
+    const at = tape?.told.incidents.find((one) => one.seq === seq);
+    const on = tape && this.tapes().length > 1 ? ` on ${nameOf(tape)}` : "";
+    if (at) this.bar.say(`Incident${on} at ${runTime(at.t)}: ${plain(at.text)}.`, true);
+    page.view.reveal(player.t, player.t);
+  }
+
+  /** Whose record is the newest, and its number there. @returns {{tape: import("./tape.js").Tape|null, seq: number}} */
+  #newest() {
+    const { film, seq } = this.player;
+    return (film instanceof Together ? film.newest() : null) ?? { tape: this.tape(), seq };
+  }
+
+  /** The newest record in a few words, with its node where there are several. @param {import("./types.js").Rec} rec */
+  #words(rec) {
+    const { tape } = this.#newest();
+    if (!tape) return "";
+    const words = this.panes.words(tape, rec);
+    return this.tapes().length > 1 ? `${nameOf(tape)}: ${words}` : words;
   }
 
   /** @param {"from"|"to"} which */
@@ -168,7 +188,7 @@ export class ReplayBar {
   }
 
   #named() {
-    return this.tapes().map((tape) => ({ name: tape.told.nodes?.find((one) => one.number === tape.told.node)?.name ?? "", tape }));
+    return this.tapes().map((tape) => ({ name: nameOf(tape), tape }));
   }
 
   #toggleLoop() {

@@ -39,6 +39,7 @@ function serverOf(source) {
     told: (since) => ask("", source, { since }),
     piece: (number) => ask("/piece", source, { number }),
     find: async (what, seq, back, uid) => (await ask("/find", source, { what, seq, back, uid })).seq,
+    found: (what, seq, back, uid) => ask("/find", source, { what, seq, back, uid }),
   };
 }
 
@@ -159,7 +160,11 @@ function replayPage() {
       if (aim.t > player.duration) bar?.say(`This link leads to ${runTime(aim.t)}, and the recording ends before: here is its end.`, true);
     }
     void readOn(() => tapes, () => Boolean(player.trouble), (untrue) => {
-      if (player.film instanceof Together) player.film.update();
+      if (player.film instanceof Together) {
+        player.film.update();
+        // Where it cannot be had, that is told when it is needed.
+        player.film.recount(player).catch(() => {});
+      }
       if (untrue.includes(tapes[0])) player.again();
       panes?.read(untrue);
       more?.loaded();

@@ -18,8 +18,9 @@
  * @typedef {{number: number, first: number, state: any, pods: any[], changes: import("./reel.js").Change[], records: Rec[]}} Piece
  * @typedef {{
  *   told: (since: number) => Promise<FilmTold>, piece: (number: number) => Promise<Piece>,
- *   find: (what: string, seq: number, back: boolean, uid: string) => Promise<number|null>
- * }} Server
+ *   find: (what: string, seq: number, back: boolean, uid: string) => Promise<number|null>,
+ *   found: (what: string, seq: number, back: boolean, uid: string) => Promise<{seq: number|null, t: number|null}>
+ * }} Server `found`: as `find`, and when that is
  */
 import { Axis } from "./axis.js";
 import { upTo } from "./film.js";

@@ -2,12 +2,14 @@
 /**
  * Films of several nodes on one clock. A node may have been recorded sooner, or for longer, than
  * another: before its beginning and after its end nothing is known of it, and that is what is shown.
+ * One steps through the records of all of them (merged.js).
  *
  * @typedef {import("./tape.js").Tape} Tape
  * @typedef {import("./types.js").Message} Message
  * @typedef {import("./film.js").Film} Film
  */
 import { Axis } from "./axis.js";
+import { Merged } from "./merged.js";
 import { LEFT } from "./tape.js";
 
 /** A recording that ends so shortly before another ends with it, ns. */
@@ -125,12 +127,15 @@ export class Beside {
   }
 }
 
-/** All of them: the first one's records, and everybody's clock. */
+/** All of them: everybody's records in one order, of which the page is told the first one's. */
 export class Together extends Beside {
-  /** @param {Tape[]} tapes the first one is stepped through */
+  /** @param {Tape[]} tapes as they are shown: the first one is the page's */
   constructor(tapes) {
     super(tapes[0], () => Math.max(...this.tapes.map((tape) => tape.duration)));
     this.tapes = tapes;
+    this.merged = new Merged(tapes);
+    /** Numbers of records that the page was told of last: of all nodes, and of the first. */
+    this.known = { n: -1, seq: 0 };
     /** @type {[number, number, boolean?][]} */
     this.idle = [];
     this.axis = new Axis([], 1);
@@ -144,18 +149,69 @@ export class Together extends Beside {
     this.axis = new Axis(this.idle, end);
   }
 
+  /** More of them has been read: of what is before the cursor, too. @param {import("./player.js").Player} player */
+  async recount(player) {
+    const { t } = player;
+    await this.merged.ready(t);
+    // Whoever goes on counts anew.
+    if (player.t !== t || player.wanted || player.seq !== this.merged.place.n) return;
+    const place = this.merged.recount();
+    if (place) this.known.n = player.seq = place.n;
+    else player.land(t, this.merged.wish?.n ?? null);
+  }
+
+  /** Of all nodes. @override */
+  get length() {
+    return this.merged.length;
+  }
+
   /** @override */
   get incidents() {
     return this.tapes.reduce((all, tape) => all + tape.incidents, 0);
   }
 
-  /** The cursor moves when all have what it shows. @override @param {number} t @param {number|null} seq @returns {Promise<void>|null} */
-  load(t, seq) {
-    const own = super.load(t, seq);
-    // When the record is, is known only once it is here.
-    const others = seq === null ? this.tapes.slice(1).map((tape) => tape.load(Math.min(t, tape.duration), null)) : [];
-    const coming = [own, ...others].filter((one) => one !== null);
-    return coming.length ? Promise.all(coming).then(() => {}) : null;
+  /** The cursor moves when all have what it shows. @override @param {number} t @param {number|null} n @returns {Promise<void>|null} */
+  load(t, n) {
+    return n === null ? this.merged.ready(t) : this.merged.reach(t, n);
+  }
+
+  /** @override @param {number} n */
+  record(n) {
+    return this.merged.record(n);
+  }
+
+  /** @override @param {number} t @param {number|null} n */
+  settle(t, n) {
+    return this.merged.settle(t, n).n;
+  }
+
+  /** @override @param {number|null} from @param {number} to @param {number} t @returns {Message[]} */
+  messages(from, to, t) {
+    const seq = this.merged.place.seqs[0];
+    const known = from === this.known.n ? this.known.seq : null;
+    this.known = { n: to, seq };
+    return super.messages(known, seq, t);
+  }
+
+  /** Of any node; the records of a pod are the first one's. @override @param {import("./film.js").What} what @param {number} _n @param {-1|1} direction @param {string} uid */
+  find(what, _n, direction, uid) {
+    return this.merged.find(what === "pod" ? [0] : this.tapes.map((_, i) => i), what, direction, uid);
+  }
+
+  /** The next record of a pod of one node, or the one before: how many have happened by then. @param {Tape} tape @param {string} uid @param {-1|1} direction */
+  findPod(tape, uid, direction) {
+    return this.merged.find([this.tapes.indexOf(tape)], "pod", direction, uid);
+  }
+
+  /** How many records of a node have happened, where some at this very time have not; else null: the time tells. @param {Tape} tape */
+  midwayOf(tape) {
+    return this.merged.midway(this.tapes.indexOf(tape));
+  }
+
+  /** Whose record is the newest, and its number there. @returns {{tape: Tape, seq: number}|null} */
+  newest() {
+    const found = this.merged.newest(this.merged.place.seqs);
+    return found && { tape: this.tapes[found.i], seq: this.merged.place.seqs[found.i] };
   }
 
   /** @override @param {number} t @returns {number|null} */
@@ -178,20 +234,4 @@ export class Together extends Beside {
   time(place) {
     return this.axis.time(place);
   }
-}
-
-/**
- * The incident after a time, or before it, whichever node it was on.
- * @param {{name: string, tape: Tape}[]} tapes @param {number} t ns @param {-1|1} direction
- * @returns {{name: string, t: number, text: string}|null}
- */
-export function incidentNear(tapes, t, direction) {
-  /** @type {{name: string, t: number, text: string}|null} */
-  let best = null;
-  for (const { name, tape } of tapes) {
-    const { incidents } = tape.told;
-    const found = direction > 0 ? incidents.find((one) => one.t > t) : incidents.findLast((one) => one.t < t);
-    if (found && (!best || (found.t - best.t) * direction < 0)) best = { name, t: found.t, text: found.text };
-  }
-  return best;
 }

@@ -414,6 +414,18 @@ def test_several_nodes_share_a_clock(page: Page, tmp_path: Path) -> None:
         expect(page.locator("#incident-count")).to_have_text("1 incident")
         page.keyboard.press("e")
         expect(page.locator("#player-what")).to_contain_text("Incident on node-b at 11.000")
+        # One steps through the records of all of them; the picture below has what has happened there.
+        until(page, "player.t === 11e9 && panes.panes[0].follower.seq === 2")
+        page.keyboard.press(",")
+        until(page, "player.newest.text === 'a 12' && panes.panes[0].follower.seq === 1")
+        assert page.evaluate("player.t") == 11 * S
+        expect(page.locator("#player-what")).to_contain_text("node-a: ")
+        query = address(page)
+        page.keyboard.press(".")
+        until(page, "panes.panes[0].follower.seq === 2")
+        assert parse_qs(query)["at"] == ["13"], query
+        go(page, running, query)
+        until(page, "panes?.panes[0]?.follower.seq === 1 && player.newest?.text === 'a 12'")
         page.evaluate("player.seek(15e9)")
         # This node was recorded up to here: behind it nothing is known.
         expect(page.locator(".pane-head").nth(1)).to_contain_text("Not recorded.")

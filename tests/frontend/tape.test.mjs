@@ -11,17 +11,17 @@ import { waitWords } from "../../static/js/replay-land.js";
 import { parseMoment, readPlace } from "../../static/js/run-link.js";
 import { Store } from "../../static/js/store.js";
 import { MOST_PIECES, Tape } from "../../static/js/tape.js";
-import { Beside, Together, commonIdle, incidentNear } from "../../static/js/together.js";
+import { Beside, Together, commonIdle } from "../../static/js/together.js";
 import { S } from "./kit.mjs";
 
 const ENGINE = { t: 0, running: null, stream: { state: "off", since_t: 0, meaning: "", attempt: 0, code: null }, queue: { length: 0 } };
 const PER = 10;
 
-/** A recording of so many records, one each 100 ms, in pieces of ten. @param {number} count @param {object} [more] */
-function film(count, more = {}) {
+/** A recording of so many records, one each 100 ms, in pieces of ten. @param {number} count @param {object} [more] @param {number} [each] s */
+function film(count, more = {}, each = 0.1) {
   /** @type {any[]} */
   const records = Array.from({ length: count }, (_, i) => ({
-    kind: i % 7 === 3 ? "relist_finished" : "note", seq: i + 1, t: i * 0.1 * S, wall: i * 0.1 * S, uid: i % 5 === 0 ? "a" : "b", scope: "global", relist: i,
+    kind: i % 7 === 3 ? "relist_finished" : "note", seq: i + 1, t: Math.round(i * each * S), wall: Math.round(i * each * S), uid: i % 5 === 0 ? "a" : "b", scope: "global", relist: i,
   }));
   const state = (/** @type {number} */ queued) => ({ session: "digest", wall: 1000 * S, last_seq: 0, faults: [], runtime: null, oldest_call: null, engine: { ...ENGINE, queue: { length: queued } } });
   /** @type {[number, number][]} */
@@ -53,6 +53,10 @@ function film(count, more = {}) {
       const wanted = (/** @type {any} */ rec) => (what === "pod" ? rec.uid === uid : rec.kind === "relist_finished");
       const found = back ? records.findLast((rec) => rec.seq < seq && wanted(rec)) : records.find((rec) => rec.seq > seq && wanted(rec));
       return found?.seq ?? null;
+    },
+    found: async (/** @type {string} */ what, /** @type {number} */ seq, /** @type {boolean} */ back, /** @type {string} */ uid) => {
+      const found = await server.find(what, seq, back, uid);
+      return { seq: found, t: records[(found ?? 0) - 1]?.t ?? null };
     },
   };
   return { records, told, server, asked, held, hold: (/** @type {boolean} */ on) => { slow = on; } };
@@ -391,7 +395,7 @@ test("several nodes have one clock, and each its own records", async () => {
   await player.load();
   player.seek(15 * S);
   await arrive();
-  assert.deepEqual([player.t, player.seq, store.lastSeq], [15 * S, 100, 100]);
+  assert.deepEqual([player.t, player.seq, store.lastSeq], [15 * S, 100 + 151, 100]);
   assert.deepEqual(store.state?.unrecorded, { from: one.told.end_t, to: other.told.end_t });
   // The cursor has moved once the other had what it shows, too.
   const beside = new Beside(tapes[1], () => together.duration);
@@ -399,18 +403,108 @@ test("several nodes have one clock, and each its own records", async () => {
   assert.equal(beside.settle(15 * S, null), 151);
   player.seek(5 * S);
   await arrive();
-  assert.deepEqual([player.seq, store.state?.unrecorded ?? null, store.gaps], [51, null, []]);
+  assert.deepEqual([player.seq, store.state?.unrecorded ?? null, store.gaps], [51 + 51, null, []]);
   player.again();
   await arrive();
-  assert.deepEqual([player.seq, store.records.at(-1)?.seq], [51, 51]);
+  assert.deepEqual([player.seq, store.records.at(-1)?.seq], [51 + 51, 51]);
 });
 
-test("an incident is found on whichever node it was", () => {
-  const node = (/** @type {string} */ name, /** @type {number[]} */ ...times) => /** @type {any} */ ({ name, tape: { told: { incidents: times.map((t) => ({ t, text: `${t}` })) } } });
-  const nodes = [node("a", 5, 20), node("b", 10, 30), node("c")];
-  const walk = (/** @type {number} */ t, /** @type {-1|1} */ direction) => incidentNear(nodes, t, direction)?.name ?? null;
-  assert.deepEqual([walk(0, 1), walk(5, 1), walk(10, 1), walk(20, 1), walk(30, 1)], ["a", "b", "a", "b", null]);
-  assert.deepEqual([walk(40, -1), walk(30, -1), walk(20, -1), walk(10, -1), walk(5, -1)], ["b", "a", "b", "a", null]);
+/** Some nodes' recordings, shown in this order. @param {ReturnType<typeof film>[]} made @param {object} [options] */
+async function allOf(made, options = {}) {
+  const tapes = made.map((one) => new Tape(one.server, one.told, () => S));
+  const together = new Together(tapes);
+  const store = new Store(1e6);
+  const player = new Player({ load: async () => together, ...options });
+  player.attach({ take: (message) => store.apply(message) });
+  await player.load();
+  return { tapes, together, store, player };
+}
+
+/** Of these nodes, in which order their records are stepped through. @param {ReturnType<typeof film>[]} made */
+const inOrder = (...made) => made.flatMap(({ records, told }) => records.map((rec) => ({ t: rec.t, node: told.node, rec })))
+  .sort((a, b) => a.t - b.t || a.node - b.node || a.rec.seq - b.rec.seq);
+
+test("one steps through the records of all nodes, those of one time in the order of the nodes", async () => {
+  // Half of the second one's records have times of the first one's. It is shown first all the same.
+  const one = film(25, { node: 0 });
+  const other = film(25, { node: 1 }, 0.05);
+  const order = inOrder(one, other);
+  const { player, together, store } = await allOf([other, one]);
+  player.seekTo(0);
+  for (const [i, { t, node, rec }] of order.entries()) {
+    player.step(1);
+    await arrive();
+    assert.deepEqual([player.seq, player.t, together.newest()?.tape.told.node, together.newest()?.seq, player.newest], [i + 1, t, node, rec.seq, rec]);
+    // The page knows its own node's, and the other one's pane is told how many of its have happened.
+    assert.equal(store.lastSeq, order.slice(0, i + 1).filter((each) => each.node === 1).length);
+    const happened = order.slice(0, i + 1).filter((each) => each.node === 0).length;
+    assert.equal(together.midwayOf(together.tapes[1]) ?? together.tapes[1].settle(t, null), happened);
+  }
+  player.step(1);
+  await arrive();
+  assert.equal(player.seq, order.length);
+  for (let i = order.length - 1; i >= 1; i -= 1) {
+    player.step(-1);
+    await arrive();
+    assert.deepEqual([player.seq, player.newest], [i, order[i - 1].rec]);
+  }
+  // A link says how many have happened.
+  const both = order.findIndex(({ t, node }) => node === 0 && t === 0.5 * S) + 1;
+  player.seekTo(both);
+  await arrive();
+  const linked = await allOf([other, one], { t: player.t, seq: player.midway });
+  assert.deepEqual([linked.player.t, linked.player.seq, linked.store.lastSeq], [0.5 * S, both, store.lastSeq]);
+  assert.equal(linked.together.newest()?.tape.told.node, 0);
+});
+
+test("the next relist is that of whichever node, and so is the one before", async () => {
+  const made = [film(60, { node: 0 }), film(60, { node: 1 }, 0.05), film(20, { node: 2 })];
+  const order = inOrder(...made);
+  const { player, together } = await allOf(made);
+  player.seek(1.02 * S);
+  await arrive();
+  const found = order.flatMap(({ t, node, rec }, i) => (rec.kind === "relist_finished" && t > 1.02 * S ? [[i + 1, node]] : []));
+  for (const [n, node] of found) {
+    assert.equal(await player.stepRelist(1), true);
+    await arrive();
+    assert.deepEqual([player.seq, together.newest()?.tape.told.node], [n, node]);
+  }
+  assert.equal(await player.stepRelist(1), false);
+  for (const [n] of found.slice(0, -1).reverse()) {
+    assert.equal(await player.stepRelist(-1), true);
+    await arrive();
+    assert.equal(player.seq, n);
+  }
+  // Of a pod only its own node's count.
+  const before = player.t;
+  const n = await together.findPod(together.tapes[1], "a", 1);
+  player.seekTo(n ?? 0);
+  await arrive();
+  assert.deepEqual([together.newest()?.tape.told.node, player.newest?.uid, player.t > before], [1, "a", true]);
+});
+
+test("what is read later of another node is counted where the cursor is", async () => {
+  const made = [film(60, { node: 0 }), film(60, { node: 1 }, 0.05)];
+  const whole = made[1].told;
+  made[1].told = { ...whole, whole: false, pieces: whole.pieces.slice(0, 1), records: 10, end_t: made[1].records[9].t };
+  const { player, together, store } = await allOf(made);
+  player.seek(2 * S);
+  await arrive();
+  assert.equal(player.seq, 21 + 10);
+  together.tapes[1].update({ ...whole, pieces: whole.pieces.slice(1) }, 1);
+  together.update();
+  await together.recount(player);
+  assert.deepEqual([player.seq, player.t], [21 + 41, 2 * S]);
+  player.step(1);
+  await arrive();
+  assert.deepEqual([player.newest?.t, together.newest()?.seq, store.lastSeq], [2_050_000_000, 42, 21]);
+  // A link counts all of them, be they read or not.
+  const linked = await allOf(made, { t: 2 * S, seq: 61 });
+  assert.equal(linked.player.seq, 31);
+  linked.together.tapes[1].update({ ...whole, pieces: whole.pieces.slice(1) }, 1);
+  await linked.together.recount(linked.player);
+  await arrive();
+  assert.deepEqual([linked.player.seq, linked.player.midway, linked.together.midwayOf(linked.together.tapes[1])], [61, 61, 40]);
 });
 
 test("an export says which stretch, how far it is, and what its file is called", () => {
