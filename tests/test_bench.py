@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.journal.levels import mark_of
+from app.journal.marks import mark_of
 from tests.bench import fanout, frames, latency, stepping
 from tests.bench.__main__ import MEASURES, main
 from tests.bench.marking import history

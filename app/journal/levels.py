@@ -1,127 +1,75 @@
 """Levels of detail: what the journal told, counted in bins, for looking at more than can be drawn.
 
-Every record that a picture shows is one *mark* of one kind (``mark_of``). For each pod, and for all
-together, marks are counted in bins of several widths, so that an hour is told in some hundred
-numbers, and so that what the journal has given up long ago is still known in outline. Narrow bins
-are given up first: each width has room for so many counts, and the oldest go.
+Every record that a picture shows is one *mark* of one kind (``marks.py``). For each pod, and for
+all together, marks are counted in bins of several widths, so that an hour is told in some hundred
+numbers, and so that what the journal has given up long ago is still known in outline. What has been
+counted is packed in blocks (``blocks.py``). Live, narrow bins are given up first: each width has
+room for so many bytes, and the oldest go. Of a recording blocks are laid aside, and none goes.
 """
 
+import threading
 from array import array
 from bisect import bisect_left
-from collections import deque
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from typing import Protocol
 
 import msgspec
 
 from app.engine.inputs import EndCode
 from app.engine.records import (
-    ContainerEventSeen,
-    EventIgnored,
-    EventRefused,
     Gap,
-    HealthChanged,
-    Lifecycle,
     PodCached,
     PodGone,
     PodSeen,
     Record,
     RelistFinished,
-    RelistStarted,
-    RequestMade,
-    RequestMoved,
-    RuntimeHung,
     StreamChanged,
     StreamState,
-    SyncBegan,
 )
-
-MARKS = (
-    "other", "sync", "asked", "relist", "own", "global", "skipped", "coalesced", "held", "stop",
-    "calm", "event", "event_end", "req", "req_end", "ignored", "poll", "poll_end", "failed",
-    "dropped", "down", "unhealthy", "gap",
-)  # fmt: skip
-"""Kinds of marks, the worst last: of several in one place the last of them is to be seen.
-
-``calm``, ``event``, ``req`` and ``poll`` are findings: nobody was late, an event was believed, a
-request led to it, only polling did; with ``_end`` a container's (not a sandbox's) end was found.
-"""
+from app.journal.blocks import KIND_BITS, LAST_PLACE, MOST_PODS, Block, Ended, key_of
+from app.journal.marks import MARKS, mark_of
 
 MS = 1_000_000
-WIDTHS = tuple(125 * MS * 4**step for step in range(7))
+STEPS = tuple(4**step for step in range(7))
+FINEST = 125 * MS
+WIDTHS = tuple(FINEST * step for step in STEPS)
 """Widths of bins (ns): from an eighth of a second to eight and a half minutes."""
-CAPACITY = 1 << 19
-"""Counts kept of each width; eight bytes each."""
+CAPACITY = 768 * 1024
+"""Bytes kept of each width."""
+BLOCK = 4096
+"""Counts of a width that are packed together."""
+AT_ONCE = 1024
+"""Marks that are counted together: one by one each would cost ten times as much."""
 LANES = 8192
 """Pods that are told apart; of more, those without news for longest are forgotten."""
 TURNS = 2048
 """Changes of the stream, and gaps, that are kept."""
+MOST_TOLD = 4096
+"""Pods that are outlined in one answer, those that came last."""
 
-_TELLING = (PodSeen, PodCached, PodGone, StreamChanged, Gap, RelistFinished)
-_KIND = {kind: number for number, kind in enumerate(MARKS)}
-_MOST = (1 << 24) - 1
-
-
-def mark_of(record: Record) -> str | None:
-    """The kind of mark that a record is, one of ``MARKS``; None: it is none of its own."""
-    known = _KNOWN.get(type(record))
-    return None if known is None else known(record)
-
-
-def _event(record: ContainerEventSeen) -> str:
-    return "stop" if record.type == "stopped" else "other"
+_OVERHEAD = 160
+"""Bytes that a block needs beside its own."""
+_TELLING = frozenset({PodSeen, PodCached, PodGone, StreamChanged, Gap, RelistFinished})
+_KIND = {mark: key_of(0, kind, 0) for kind, mark in enumerate(MARKS)}
+_ALL_BITS = (1 << 64) - 1
+_LAST_T = LAST_PLACE * FINEST
 
 
-def _finding(record: Lifecycle) -> str | None:
-    if record.delivery == "filtered":
-        return None
-    if record.delivery == "discarded":
-        return "dropped"
-    if record.source == "global":
-        if record.baseline or record.type in ("ContainerRemoved", "PodSync"):
-            return "calm"
-        how = "poll"
-    else:
-        how = "req" if record.relist else "event"
-    ended = record.type == "ContainerDied" and not record.is_sandbox
-    return f"{how}_end" if ended else how
+class NoRoom(Exception):
+    """A shelf has no room for more."""
 
 
-def _asked(record: RequestMade | RequestMoved) -> str | None:
-    if record.outcome in ("held", "coalesced", "dropped", "skipped"):
-        return record.outcome
-    return "asked" if isinstance(record, RequestMade) else None
+class Shelf(Protocol):
+    """Where blocks are laid aside; read from any thread."""
 
+    def put(self, block: bytes) -> int:
+        """Keep it; its number. Raises NoRoom."""
+        ...
 
-def _began(record: RelistStarted) -> str | None:
-    if record.scope == "global":
-        return None
-    return "relist" if record.source == "evented_pleg" else "own"
-
-
-def _ended(record: RelistFinished) -> str | None:
-    if not record.ok:
-        return "failed"
-    return "global" if record.scope == "global" else None
-
-
-# Looked up by class: a chain of comparisons for each record would cost more than the rest.
-_KNOWN: dict[type[Record], Callable[[Any], str | None]] = {
-    ContainerEventSeen: _event,
-    Lifecycle: _finding,
-    RequestMade: _asked,
-    RequestMoved: _asked,
-    RelistStarted: _began,
-    RelistFinished: _ended,
-    SyncBegan: lambda _record: "sync",
-    EventIgnored: lambda _record: "ignored",
-    EventRefused: lambda _record: "ignored",
-    PodCached: lambda record: "failed" if record.error else None,
-    StreamChanged: lambda record: "down" if record.state in ("waiting", "closed") else None,
-    HealthChanged: lambda record: None if record.healthy else "unhealthy",
-    RuntimeHung: lambda record: "unhealthy" if record.hung else None,
-    Gap: lambda _record: "gap",
-}
+    def get(self, number: int) -> bytes:
+        """The block of this number."""
+        ...
 
 
 class Outline(msgspec.Struct, frozen=True):
@@ -163,7 +111,8 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
     by their end; the bin's place, how many, the longest of them (ns), how many failed. ``began``:
     when the first record was. ``since``: before this time (ns) less than everything is known at
     this width; as long as nothing was given up it is ``began``. ``gone``: pods with something in
-    this stretch that are no longer there. ``stream``: its states, the first of them from before.
+    this stretch that are no longer there, and of a recording also those that stay. ``stream``: its
+    states, the first of them from before.
     """
 
     width: int
@@ -180,119 +129,220 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Lane:
-    """A pod, and its counts by width: place, kind and number, packed into one integer each."""
+    """A pod, and the number that it is counted by, as a key has it."""
 
-    __slots__ = ("counts", "gone_t", "last_t", "name", "namespace", "seen_t", "uid")
+    __slots__ = ("gone_t", "key", "last_t", "name", "namespace", "number", "seen_t", "uid")
 
-    def __init__(self, uid: str, t: int) -> None:
+    def __init__(self, uid: str, number: int, t: int) -> None:
         self.uid = uid
+        self.number = number
+        self.key = key_of(number, 0, 0)
         self.name = ""
         self.namespace = ""
         self.seen_t = t
         self.gone_t: int | None = None
         self.last_t = t
-        self.counts = [array("Q") for _ in WIDTHS]
 
     def told(self) -> Outline:
         return Outline(self.uid, self.name, self.namespace, self.seen_t, self.gone_t)
 
 
+class _Level:
+    """Bins of one width: what is being counted, and where its blocks are, in order of time."""
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+        self.mask = _ALL_BITS ^ (step - 1)
+        self.counts: Counter[int] = Counter()
+        self.relists: dict[int, Ended] = {}
+        self.firsts = array("I")
+        self.lasts = array("I")
+        self.numbers = array("Q")
+        self.size = 0
+        self.since = 0
+
+    def block(self) -> Block:
+        return Block(self.counts, self.relists)
+
+    def closed(self, block: Block, number: int) -> None:
+        self.firsts.append(block.first)
+        self.lasts.append(block.last)
+        self.numbers.append(number)
+        self.counts, self.relists = Counter(), {}
+
+    def between(self, first: int, end: int) -> Iterator[int]:
+        """Numbers of the blocks that have anything in places ``first`` to before ``end``."""
+        begin = bisect_left(self.lasts, first)
+        return iter(self.numbers[begin : bisect_left(self.firsts, end, begin)])
+
+
+class _Memory:
+    """Blocks that are here as long as there is room."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, bytes] = {}
+        self._next = 0
+
+    def put(self, block: bytes) -> int:
+        self._next += 1
+        self._blocks[self._next] = block
+        return self._next
+
+    def get(self, number: int) -> bytes:
+        return self._blocks[number]
+
+    def drop(self, number: int) -> int:
+        """Forget it; its size."""
+        return len(self._blocks.pop(number))
+
+
 class Levels:
-    """Counts records; to be subscribed to a ``Journal``.
+    """Counts records, on one thread; what they come to may be asked from any.
 
     A record whose time is before that of an earlier one counts as if it had come with that one.
 
     Args:
-        capacity: counts kept of each width, over all pods.
+        capacity: bytes kept of each width, over all pods, beside what is being counted.
         lanes: pods that are told apart.
+        shelf: where blocks are laid aside instead; while it has room nothing is given up, and when
+            it has none, nothing more is counted.
+        block: counts of a width that are packed together.
     """
 
-    def __init__(self, capacity: int = CAPACITY, lanes: int = LANES) -> None:
+    def __init__(
+        self,
+        capacity: int = CAPACITY,
+        lanes: int = LANES,
+        shelf: Shelf | None = None,
+        *,
+        block: int = BLOCK,
+        turns: int = TURNS,
+    ) -> None:
         self._capacity = capacity
         self._most_lanes = lanes
+        self._most_counts = block
+        self._memory = _Memory() if shelf is None else None
+        self._shelf: Shelf = shelf or self._memory or _Memory()
+        self._lock = threading.Lock()
         self._lanes: dict[str, _Lane] = {}
-        self._all = _Lane("", 0)
-        self._relists: list[array[int]] = [array("Q") for _ in WIDTHS]
-        self._size = [0] * len(WIDTHS)
-        self._since = [0] * len(WIDTHS)
+        self._numbered = 0
+        self._levels = tuple(_Level(step) for step in STEPS)
+        self._fresh: list[int] = []
+        self._ended: list[tuple[int, Ended]] = []
+        self._full = False
         self._began: int | None = None
         self._t = 0
-        self._stream: deque[Turn] = deque(maxlen=TURNS)
-        self._gaps: deque[Hole] = deque(maxlen=TURNS)
+        self._stream: deque[Turn] = deque(maxlen=turns)
+        self._gaps: deque[Hole] = deque(maxlen=turns)
+
+    @property
+    def t(self) -> int:
+        """The latest time (ns) of what is counted."""
+        return self._t
+
+    @property
+    def full(self) -> bool:
+        """Whether there was no room, and nothing is counted any more."""
+        return self._full
 
     def apply(self, record: Record) -> None:
         """Take one record into account."""
-        t = self._t = max(self._t, record.t)
-        if self._began is None:
-            self._began = t
-            self._since = [t] * len(WIDTHS)
-        uid: str | None = getattr(record, "uid", None)
-        lane = None if uid is None else self._lane(uid, t)
-        if lane is not None:
-            lane.last_t = t
-        if isinstance(record, _TELLING):
-            self._follow(record, lane)
-        mark = mark_of(record)
-        if mark is None:
+        if self._full:
             return
-        kind = _KIND[mark]
-        for level, width in enumerate(WIDTHS):
-            place = t // width
-            added = _count(self._all.counts[level], place, kind)
+        with self._lock:
+            t = self._t = max(self._t, record.t)
+            if self._began is None:
+                self._began = t
+                for level in self._levels:
+                    level.since = t
+            uid: str | None = getattr(record, "uid", None)
+            lane = None
+            if uid is not None:
+                lane = self._lanes.get(uid) or self._new_lane(uid, t)
+                lane.last_t = t
+            if type(record) in _TELLING:
+                self._follow(record, lane)
+            mark = mark_of(record)
+            if mark is None:
+                return
+            key = _KIND[mark] | (t // FINEST if t < _LAST_T else LAST_PLACE)
+            self._fresh.append(key)
             if lane is not None:
-                added += _count(lane.counts[level], place, kind)
-            if added:
-                self._size[level] += added
-                if self._size[level] > self._capacity:
-                    self._forget(level)
+                self._fresh.append(lane.key | key)
+            if len(self._fresh) >= AT_ONCE:
+                self._settle()
 
     def since(self) -> dict[int, int]:
         """By width (ns): from when on (ns) all is known in bins of it."""
-        return dict(zip(WIDTHS, self._since, strict=True))
+        return {width: level.since for width, level in zip(WIDTHS, self._levels, strict=True)}
 
-    def cut(self, width: int, from_t: int, to_t: int, uids: Iterable[str] = ()) -> Cut:
+    def cut(
+        self,
+        width: int,
+        from_t: int,
+        to_t: int,
+        uids: Iterable[str] = (),
+        *,
+        staying: bool = False,
+    ) -> Cut:
         """What is known between two times, ``width`` being one of ``WIDTHS``.
 
         Whole bins: the first holds ``from_t``, the last is the one before or around ``to_t``.
+        ``staying``: pods that are still there are outlined too.
         """
-        level = WIDTHS.index(width)
+        level = self._levels[WIDTHS.index(width)]
         first = max(0, from_t) // width
         end = max(first + 1, -(-to_t // width))
-        pods: dict[str, list[int]] = {}
-        for uid in uids:
-            lane = self._lanes.get(uid)
-            if lane is not None and (found := _flat(lane.counts[level], first, end)):
-                pods[uid] = found
-        gone = [
-            lane.told()
-            for lane in self._lanes.values()
-            if lane.gone_t is not None
-            and lane.gone_t >= first * width
-            and lane.seen_t < end * width
-        ]
         begin, stop = first * width, end * width
-        turns = list(self._stream)
-        before = [turn for turn in turns if turn.t <= begin][-1:]
+        low, high = first * level.step, end * level.step
+        with self._lock:
+            self._settle()
+            numbers = level.between(low, high)
+            packed: Iterable[bytes] = map(self._shelf.get, numbers)
+            if self._memory is not None:
+                # They may be given up meanwhile.
+                packed = list(packed)
+            newest = level.block()
+            lanes = {uid: lane.number for uid in uids if (lane := self._lanes.get(uid))}
+            there = [
+                lane.told()
+                for lane in self._lanes.values()
+                if lane.seen_t < stop and (staying if lane.gone_t is None else lane.gone_t >= begin)
+            ]
+            since = level.since
+            turns, gaps = list(self._stream), list(self._gaps)
+        found: dict[int, dict[int, int]] = {number: {} for number in (0, *lanes.values())}
+        relists: dict[int, Ended] = {}
+        for block in (*map(Block.unpacked, packed), newest):
+            block.add_to(found, low, high)
+            block.add_relists(relists, low, high)
+        flat = {number: _flat(counts, low, level.step) for number, counts in found.items()}
         return Cut(
             width=width,
             first=first,
             bins=end - first,
             began=self._began or 0,
-            since=self._since[level],
-            pods=pods,
-            all=_flat(self._all.counts[level], first, end),
-            relists=_flat_relists(self._relists[level], first, end),
-            gone=gone,
-            stream=[*before, *(turn for turn in turns if begin < turn.t < stop)],
-            gaps=[gap for gap in self._gaps if gap.from_t < stop and gap.to_t >= begin],
+            since=since,
+            pods={uid: flat[number] for uid, number in lanes.items() if flat[number]},
+            all=flat[0],
+            relists=[
+                one
+                for place, ended in sorted(relists.items())
+                for one in ((place - low) // level.step, *ended)
+            ],
+            gone=sorted(there, key=lambda one: one.seen_t)[-MOST_TOLD:],
+            stream=[
+                *[turn for turn in turns if turn.t <= begin][-1:],
+                *(turn for turn in turns if begin < turn.t < stop),
+            ],
+            gaps=[gap for gap in gaps if gap.from_t < stop and gap.to_t >= begin],
         )
 
-    def _lane(self, uid: str, t: int) -> _Lane:
-        lane = self._lanes.get(uid)
-        if lane is None:
-            if len(self._lanes) >= self._most_lanes:
-                self._make_room()
-            lane = self._lanes[uid] = _Lane(uid, t)
+    def _new_lane(self, uid: str, t: int) -> _Lane:
+        if len(self._lanes) >= self._most_lanes:
+            self._make_room()
+        self._numbered = min(self._numbered + 1, MOST_PODS - 1)
+        lane = self._lanes[uid] = _Lane(uid, self._numbered, t)
         return lane
 
     def _follow(self, record: Record, lane: _Lane | None) -> None:
@@ -311,83 +361,53 @@ class Levels:
                 hole = Hole(record.from_t, record.t, record.hop, record.count, record.reason)
                 self._gaps.append(hole)
             case RelistFinished() if record.scope == "global":
-                for level, width in enumerate(WIDTHS):
-                    self._size[level] += _relisted(self._relists[level], self._t // width, record)
+                ended = Ended(1, max(0, record.duration_ns), int(not record.ok))
+                self._ended.append((min(self._t // FINEST, LAST_PLACE), ended))
 
-    def _forget(self, level: int) -> None:
-        """Give up the oldest eighth of the time that is known, until there is room."""
-        width = WIDTHS[level]
-        while self._size[level] > self._capacity - self._capacity // 8:
-            step = max(width, (self._t - self._since[level]) // 8)
-            place = min(self._since[level] + step, self._t) // width + 1
-            gone = 0
-            for counts in (
-                self._all.counts[level],
-                *(one.counts[level] for one in self._lanes.values()),
-            ):
-                end = bisect_left(counts, place << 32)
-                del counts[:end]
-                gone += end
-            relists = self._relists[level]
-            end = 0
-            while end < len(relists) and relists[end] < place:
-                end += 3
-            del relists[:end]
-            self._size[level] -= gone + end // 3
-            self._since[level] = place * width
-            if place * width > self._t:
-                return
+    def _settle(self) -> None:
+        """Count what has come, in all widths."""
+        fresh, ended = self._fresh, self._ended
+        self._fresh, self._ended = [], []
+        for level in self._levels:
+            level.counts.update(map(level.mask.__and__, fresh))
+            relists = level.relists
+            for place, one in ended:
+                here = place - place % level.step
+                relists[here] = one.and_more(relists[here]) if here in relists else one
+            if len(level.counts) >= self._most_counts:
+                self._close(level)
+
+    def _close(self, level: _Level) -> None:
+        """Pack what was counted."""
+        block = level.block()
+        packed = block.packed()
+        try:
+            number = self._shelf.put(packed)
+        except NoRoom:
+            # What was counted stays where it is.
+            self._full = True
+            return
+        level.closed(block, number)
+        if self._memory is None:
+            return
+        level.size += len(packed) + _OVERHEAD
+        while level.size > self._capacity:
+            level.size -= self._memory.drop(level.numbers[0]) + _OVERHEAD
+            # The last bin of a block may go on in the next one.
+            level.since = (level.lasts[0] + level.step) * FINEST
+            del level.firsts[0], level.lasts[0], level.numbers[0]
 
     def _make_room(self) -> None:
         """Bring the pods to seven eighths: the gone first, then those silent for longest."""
         order = sorted(self._lanes.values(), key=lambda lane: (lane.gone_t is None, lane.last_t))
         for lane in order[: max(1, self._most_lanes // 8)]:
-            for level, counts in enumerate(lane.counts):
-                self._size[level] -= len(counts)
             del self._lanes[lane.uid]
 
 
-def _count(counts: "array[int]", place: int, kind: int) -> int:
-    """Count one; 1 if that took a new entry, else 0."""
-    at = len(counts) - 1
-    if at >= 0:
-        place = max(place, counts[at] >> 32)
-    key = place << 8 | kind
-    while at >= 0:
-        entry = counts[at]
-        if entry >> 24 == key:
-            if entry & _MOST < _MOST:
-                counts[at] = entry + 1
-            return 0
-        if entry >> 32 != place:
-            break
-        at -= 1
-    counts.append(key << 24 | 1)
-    return 1
-
-
-def _relisted(relists: "array[int]", place: int, record: RelistFinished) -> int:
-    longest = max(0, record.duration_ns)
-    if relists and relists[-3] == place:
-        relists[-2] = max(relists[-2], longest)
-        packed = relists[-1] + (1 << 32)
-        relists[-1] = packed + (not record.ok)
-        return 0
-    relists.extend((place, longest, 1 << 32 | (not record.ok)))
-    return 1
-
-
-def _flat(counts: "array[int]", first: int, end: int) -> list[int]:
-    found: list[int] = []
-    for entry in counts[bisect_left(counts, first << 32) : bisect_left(counts, end << 32)]:
-        found += ((entry >> 32) - first, entry >> 24 & 0xFF, entry & _MOST)
-    return found
-
-
-def _flat_relists(relists: "array[int]", first: int, end: int) -> list[int]:
-    places = relists[::3]
-    found: list[int] = []
-    for at in range(bisect_left(places, first), bisect_left(places, end)):
-        place, longest, packed = relists[3 * at : 3 * at + 3]
-        found += (place - first, packed >> 32, longest, packed & 0xFFFF_FFFF)
-    return found
+def _flat(found: dict[int, int], low: int, step: int) -> list[int]:
+    """Of counts by place and kind the flat list of a cut that begins at place ``low``."""
+    kinds = 1 << KIND_BITS
+    flat: list[int] = []
+    for key, count in sorted(found.items()):
+        flat += (((key >> KIND_BITS) - low) // step, key % kinds, count)
+    return flat

@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from starlette.responses import Response
 
 from app.hub.wire import SessionState
-from app.journal.levels import MARKS, WIDTHS, Cut, Levels
+from app.journal.levels import WIDTHS, Cut, Levels
+from app.journal.marks import MARKS
 from app.web.part import Part
 from app.web.refusal import Json, Problem
 

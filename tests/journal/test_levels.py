@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Sequence
 
@@ -10,39 +11,47 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engine.records import (
-    EventIgnored,
-    EventRefused,
-    Gap,
-    HealthChanged,
-    Lifecycle,
-    Record,
-    RelistFinished,
-    RequestMoved,
-    RuntimeHung,
-    StreamChanged,
-    SyncBegan,
-)
-from app.journal.levels import MARKS, WIDTHS, Cut, Levels, mark_of
+from app.engine.records import Record, RelistFinished
+from app.journal import levels as module
+from app.journal.levels import WIDTHS, Cut, Levels, NoRoom
+from app.journal.marks import MARKS, mark_of
 from tests.build import (
     SECOND,
     chain,
-    died,
-    note,
     pod_cached,
     pod_gone,
     pod_seen,
     relist_finished,
-    relist_started,
-    request,
     stop_event,
 )
+from tests.journal.test_marks import KINDS, gap, stream
 
 FINEST, COARSEST = WIDTHS[0], WIDTHS[-1]
 
 
-def levels_of(records: Sequence[Record], capacity: int = 10_000, lanes: int = 100) -> Levels:
-    levels = Levels(capacity, lanes)
+BLOCK = 16
+"""So few counts are packed together that bins are cut in two."""
+
+
+class Folder:
+    """A shelf with room for so many blocks."""
+
+    def __init__(self, most: int = 10_000) -> None:
+        self.most = most
+        self.blocks: list[bytes] = []
+
+    def put(self, block: bytes) -> int:
+        if len(self.blocks) >= self.most:
+            raise NoRoom
+        self.blocks.append(block)
+        return len(self.blocks) - 1
+
+    def get(self, number: int) -> bytes:
+        return self.blocks[number]
+
+
+def levels_of(records: Sequence[Record], levels: Levels | None = None) -> Levels:
+    levels = levels or Levels(100_000, 100, block=BLOCK)
     for record in records:
         levels.apply(record)
     return levels
@@ -62,83 +71,6 @@ def whole(levels: Levels, width: int, *uids: str) -> Cut:
 
 def at(record: Record, t: int) -> Record:
     return msgspec.structs.replace(record, t=t)
-
-
-def stream(state: str, t: int = 0) -> StreamChanged:
-    return msgspec.convert(
-        {"kind": "stream", "t": t, "wall": 0, "state": state, "meaning": "So it is."},
-        StreamChanged,
-    )
-
-
-def gap(t: int) -> Gap:
-    return Gap(t=t, wall=0, hop="stream", count=3, from_t=t - 5, reason="It was slow.")
-
-
-def finding(uid: str = "u1", **fields: object) -> Lifecycle:
-    return msgspec.structs.replace(died(uid), **fields)
-
-
-def moved(outcome: str) -> RequestMoved:
-    fields = {"kind": "request_moved", "t": 0, "wall": 0, "request": 1, "uid": "u1", "depth": 0}
-    return msgspec.convert({**fields, "source": "post_sync", "outcome": outcome}, RequestMoved)
-
-
-KINDS: list[tuple[Record, str | None]] = [
-    (stop_event(), "stop"),
-    (msgspec.structs.replace(stop_event(), type="started"), "other"),
-    (request(), "asked"),
-    (request(outcome="held"), "held"),
-    (request(outcome="dropped"), "dropped"),
-    (moved("coalesced"), "coalesced"),
-    (moved("skipped"), "skipped"),
-    (moved("released"), None),
-    (relist_started(), None),
-    (relist_started(uid="u1"), "relist"),
-    (msgspec.structs.replace(relist_started(uid="u1"), source="post_sync"), "own"),
-    (relist_finished(), "global"),
-    (relist_finished(ok=False), "failed"),
-    (relist_finished(uid="u1"), None),
-    (relist_finished(uid="u1", ok=False), "failed"),
-    (finding(), "req_end"),
-    (finding(is_sandbox=True), "req"),
-    (finding(relist=0), "event_end"),
-    (finding(relist=0, type="ContainerStarted"), "event"),
-    (finding(source="global"), "poll_end"),
-    (finding(source="global", type="ContainerStarted"), "poll"),
-    (finding(source="global", type="ContainerRemoved"), "calm"),
-    (finding(source="global", baseline=True), "calm"),
-    (finding(delivery="discarded"), "dropped"),
-    (finding(delivery="filtered"), None),
-    (SyncBegan(t=0, wall=0, uid="u1"), "sync"),
-    (
-        EventIgnored(t=0, wall=0, event=1, type="x", container_id="c", reason="missing_uid"),
-        "ignored",
-    ),
-    (EventRefused(t=0, wall=0, uid="u1", type="x", container_id="c", behind_ns=1), "ignored"),
-    (pod_cached(), None),
-    (pod_cached(error="It is gone."), "failed"),
-    (stream("connected"), None),
-    (stream("waiting"), "down"),
-    (HealthChanged(t=0, wall=0, healthy=True, message=""), None),
-    (HealthChanged(t=0, wall=0, healthy=False, message="pleg was"), "unhealthy"),
-    (RuntimeHung(t=0, wall=0, hung=True, method="Status", age_ns=1), "unhealthy"),
-    (RuntimeHung(t=0, wall=0, hung=False, method="Status", age_ns=1), None),
-    (gap(5), "gap"),
-    (note(), None),
-    (pod_seen(), None),
-]
-
-
-@pytest.mark.parametrize(("record", "mark"), KINDS)
-def test_the_kind_of_each_record(record: Record, mark: str | None) -> None:
-    assert mark_of(record) == mark
-    found = counted(whole(levels_of([record]), FINEST).all)
-    assert found == Counter(() if mark is None else (mark,))
-
-
-def test_every_kind_is_some_records() -> None:
-    assert {mark for _, mark in KINDS} - {None} == set(MARKS)
 
 
 happened = st.lists(
@@ -162,12 +94,27 @@ def play(given_: Sequence[tuple[int, int, str]]) -> list[Record]:
 
 
 @settings(max_examples=60)
-@given(happened, st.sampled_from(WIDTHS), st.integers(0, 300), st.integers(1, 300))
+@given(
+    happened,
+    st.sampled_from(WIDTHS),
+    st.integers(0, 300),
+    st.integers(1, 300),
+    st.sampled_from([1, 5, module.AT_ONCE]),
+    st.booleans(),
+)
 def test_each_mark_is_counted_once_where_it_was(
-    given_: list[tuple[int, int, str]], width: int, begin: int, length: int
+    given_: list[tuple[int, int, str]],
+    width: int,
+    begin: int,
+    length: int,
+    at_once: int,
+    shelved: bool,
 ) -> None:
     records = play(given_)
-    levels = levels_of(records)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "AT_ONCE", at_once)
+        shelf = Folder() if shelved else None
+        levels = levels_of(records, Levels(100_000, 100, shelf, block=3))
     cut = levels.cut(width, begin * SECOND, (begin + length) * SECOND, ("u1", "u2", "u3"))
     low, high = cut.first * width, (cut.first + cut.bins) * width
     assert low <= begin * SECOND
@@ -181,7 +128,8 @@ def test_each_mark_is_counted_once_where_it_was(
         places = list(flat[::3])
         assert places == sorted(places)
         assert all(0 <= place < cut.bins for place in places)
-        assert len(set(zip(places, flat[1::3], strict=True))) == len(places), "one count a kind"
+        kinds = list(zip(places, flat[1::3], strict=True))
+        assert kinds == sorted(set(kinds)), "one count a kind, the worst of a bin last"
     ended = [r for r in inside if isinstance(r, RelistFinished) and r.scope == "global"]
     assert sum(cut.relists[1::4]) == len(ended)
 
@@ -232,31 +180,77 @@ def test_pods_that_are_gone_are_named_where_they_were() -> None:
         ("u1", "web-1", SECOND, 9 * SECOND)
     ]
     assert levels.cut(FINEST, 10 * SECOND, 20 * SECOND).gone == []
+    there = levels.cut(FINEST, 0, 5 * SECOND, staying=True).gone
+    assert [(one.uid, one.gone_t) for one in there] == [("u1", 9 * SECOND), ("u2", None)]
     # The same UID again: a static pod keeps its own.
     levels.apply(pod_seen("u1", 12 * SECOND))
     assert levels.cut(FINEST, 0, 5 * SECOND).gone == []
 
 
 def test_narrow_bins_are_given_up_first_and_it_is_told() -> None:
-    levels = Levels(capacity=2000)
+    levels = Levels(3000, block=64)
     for n in range(5000):
         for record in chain(n, n * SECOND, f"u{n % 5}"):
             levels.apply(record)
-        assert max(levels._size) <= 2000
+        assert max(level.size for level in levels._levels) <= 3000
     since = levels.since()
     assert since[FINEST] > 4000 * SECOND
     assert since[COARSEST] == 0
-    assert list(since.values()) == sorted(since.values(), reverse=True)
+    assert since[FINEST] > since[WIDTHS[3]] > since[WIDTHS[4]] > 0
     cut = levels.cut(FINEST, 0, since[FINEST])
-    assert cut.all == []
+    assert counted(cut.all)["stop"] < 16, "of what is given up no more than a block's rest"
     assert cut.since == since[FINEST]
     kept = levels.cut(FINEST, since[FINEST], 6000 * SECOND)
-    assert counted(kept.all)["stop"] == 5000 - since[FINEST] // SECOND
+    assert counted(kept.all)["stop"] == 5000 + -since[FINEST] // SECOND
     assert counted(whole(levels, COARSEST).all)["stop"] == 4096
 
 
+def test_an_hour_of_churn_stays_in_its_bound_and_shows_nothing_lost() -> None:
+    """Sixty records a second about pods that come and go: zoomed out, an hour is known to its end;
+    here the twelfth of an hour in the twelfth of the room."""
+    room = module.CAPACITY // 12
+    levels = Levels(room, block=module.BLOCK // 12)
+    for n in range(4500):
+        for record in chain(n, n * SECOND // 15, f"u{n // 100 * 40 + n % 40}"):
+            levels.apply(record)
+    assert max(level.size for level in levels._levels) <= room
+    assert {width for width, since in levels.since().items() if not since} >= set(WIDTHS[2:])
+    assert counted(whole(levels, WIDTHS[2]).all)["stop"] == 4500
+
+
+def test_what_is_laid_aside_is_never_given_up() -> None:
+    folder = Folder()
+    levels = Levels(10, shelf=folder, block=64)
+    for n in range(2000):
+        for record in chain(n, n * SECOND, f"u{n % 5}"):
+            levels.apply(record)
+    assert len(folder.blocks) > 50
+    assert set(levels.since().values()) == {0}
+    for width in WIDTHS:
+        assert counted(whole(levels, width, "u3").all)["stop"] == 2000
+        assert counted(whole(levels, width, "u3").pods["u3"])["stop"] == 400
+    assert levels.t >= 1999 * SECOND
+    assert not levels.full
+
+
+def test_where_there_is_no_room_counting_ends_and_nothing_is_lost_of_what_was_counted() -> None:
+    levels = Levels(shelf=Folder(3), block=64)
+    told: list[Record] = []
+    for n in range(2000):
+        told += chain(n, n * SECOND, f"u{n % 5}")
+        for record in chain(n, n * SECOND, f"u{n % 5}"):
+            levels.apply(record)
+    assert levels.full
+    assert levels.t < 1000 * SECOND
+    expected = Counter(mark_of(r) for r in told if r.t <= levels.t)
+    for width in WIDTHS:
+        found = counted(whole(levels, width).all)
+        # What came with the very last time may not have been counted.
+        assert expected["stop"] - 1 <= found["stop"] <= expected["stop"]
+
+
 def test_a_flood_of_pods_stays_bounded_and_all_together_are_still_counted() -> None:
-    levels = Levels(capacity=100_000, lanes=64)
+    levels = Levels(lanes=64)
     for n in range(1000):
         levels.apply(pod_seen(f"u{n}", n * SECOND))
         levels.apply(stop_event(n, f"u{n}", n * SECOND))
@@ -264,8 +258,31 @@ def test_a_flood_of_pods_stays_bounded_and_all_together_are_still_counted() -> N
     cut = whole(levels, COARSEST, "u0", "u999")
     assert counted(cut.all) == Counter(stop=1000)
     assert list(cut.pods) == ["u999"]
-    entries = sum(len(lane.counts[0]) for lane in (levels._all, *levels._lanes.values()))
-    assert levels._size[0] == entries
+
+
+def test_it_is_asked_while_it_is_written() -> None:
+    """No answer tears what is being counted: of each chain all or nothing before its last time."""
+    levels = Levels(20_000, block=64)
+    done = threading.Event()
+
+    def write() -> None:
+        try:
+            for n in range(4000):
+                for record in chain(n, n * SECOND, f"u{n % 5}"):
+                    levels.apply(record)
+        finally:
+            done.set()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    asked = 0
+    while not done.is_set() or not asked:
+        asked += 1
+        t = levels.t
+        cut = whole(levels, COARSEST, "u1")
+        assert t // SECOND <= counted(cut.all)["stop"] <= levels.t // SECOND + 1
+    thread.join()
+    assert counted(whole(levels, COARSEST).all)["stop"] == 4000
 
 
 def test_time_never_goes_back() -> None:

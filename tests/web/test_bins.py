@@ -8,7 +8,8 @@ import httpx
 import msgspec
 import pytest
 
-from app.journal.levels import MARKS, WIDTHS
+from app.journal.levels import WIDTHS
+from app.journal.marks import MARKS
 from app.web.bins import MOST_BINS, MOST_PODS, BinsReport
 from tests.build import HOSTILE, SECOND, SESSION, chain, pod_gone, pod_seen
 from tests.web.site import Site, standing
