@@ -178,7 +178,10 @@ export class Tape {
   /** @param {number|null} from @param {number} to @param {number} t @returns {Message[]} */
   messages(from, to, t) {
     if (!this.table.length) return [{ type: "snapshot", state: { ...this.told.state, wall: this.told.origin + t }, pods: [], records: [], truncated: false, seq: 0, rewind: true }];
-    const [begin, end] = this.#range(t, to);
+    const end = this.holding(Math.max(1, to));
+    let begin = end;
+    // Of what the window reaches back over; a piece before the one that its edge is in need not be here.
+    while (begin > 0 && end - begin < LOOK_BACK && this.table[begin][1] > t - this.span() && this.here.has(begin - 1)) begin -= 1;
     const state = { ...this.here.get(end)?.reel.at(to, t) ?? this.told.state, unrecorded: this.unrecorded(t) };
     const first = this.here.get(begin)?.first ?? 1;
     // A page that knows more than the window looks back over keeps it; one that is elsewhere begins anew.

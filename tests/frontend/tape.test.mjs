@@ -105,6 +105,23 @@ test("wherever the cursor goes, the page knows what had happened, and nothing mo
   }
 });
 
+test("a page that goes on to somewhere else begins anew there, wherever pieces begin", async () => {
+  const made = film(900);
+  for (const span of [0.3, 1, 1.25, 1.7, 3.1]) {
+    const { player, store } = await loaded(made, {}, span * S);
+    for (const t of [4.05, 20, 31.9, 44.4, 60.95, 89.9, 12.3, 13.1, 50]) {
+      player.seek(t * S);
+      await arrive();
+      const seqs = store.records.map((rec) => rec.seq);
+      assert.deepEqual(seqs, Array.from({ length: seqs.length }, (_, i) => seqs[0] + i));
+      assert.equal(seqs.at(-1), player.seq);
+      assert.ok(store.records[0].t <= (t - span) * S && seqs.length <= 10 * span + 3 * PER, `${span} ${t}: ${seqs.length}`);
+      assert.equal(store.truncated, seqs[0] > 1);
+      assert.ok(store.lanes.get("a")?.name);
+    }
+  }
+});
+
 test("steps go over the edges of pieces, both ways", async () => {
   const made = film(60);
   const { player, store } = await loaded(made);
