@@ -111,6 +111,19 @@ class StateBuilder:
             SyncBegan: self._sync_began,
             SyncFinished: self._sync_ended,
         }
+        self._tellers: dict[type[Record], Callable[[Any], dict[str, Any]]] = {
+            ContainerEventSeen: self._event_told,
+            RelistStarted: self._start_told,
+            RelistFinished: self._end_told,
+            Lifecycle: self._find_told,
+            SyncBegan: self._sync_told,
+            SyncFinished: self._sync_told,
+            RequestMade: self._request_told,
+            RequestMoved: self._request_told,
+            EventIgnored: self._ignored_told,
+            Gap: self._gap_told,
+        }
+        self._well: HealthState | None = None
 
     def apply(self, record: Record) -> None:
         """Take one record into account; to be subscribed to a ``Journal``."""
@@ -122,51 +135,57 @@ class StateBuilder:
         """After a record was applied: what of the state, but for its health, it can have changed,
         as it is now; None: it can be anything. ``requests.queued`` is the entry of that name in the
         field ``requests``. Costs far less than ``state``."""
-        match record:
-            case ContainerEventSeen():
-                kind = record.type if record.type in TYPES else "unknown"
-                heard = self._heard
-                return {
-                    f"stream_events.{kind}": heard[kind],
-                    "stream_events.backlog": heard["backlog"],
-                }
-            case RelistStarted():
-                return {
-                    "queue": self._queue(),
-                    "running": self._running,
-                    "next_global_t": self._next_t,
-                }
-            case RelistFinished():
-                return {
-                    "running": self._running,
-                    "requests.executed": self._requests["executed"],
-                    "pace_ns": self._pause_ns,
-                    "next_global_t": self._next_t,
-                    "last_global": self._last_global,
-                }
-            case Lifecycle():
-                return {
-                    "pods": len(self._pods),
-                    "containers": self._containers,
-                    f"events.{record.source}": self._events[record.source],
-                }
-            case SyncBegan() | SyncFinished():
-                return {"queue": self._queue()}
-            case RequestMade() | RequestMoved():
-                told: dict[str, Any] = {
-                    "queue": self._queue(),
-                    "requests.queued": self._requests["queued"],
-                    "requests.held": len(self._held),
-                }
-                if record.outcome in ENDS:
-                    told[f"requests.{record.outcome}"] = self._requests[record.outcome]
-                return told
-            case EventIgnored():
-                return {"stream_events.ignored": self._heard["ignored"]}
-            case Gap():
-                return {"stream_events.lost": self._heard["lost"]}
-            case _:
-                return None if type(record) in self._takers else {}
+        teller = self._tellers.get(type(record))
+        if teller is not None:
+            return teller(record)
+        return None if type(record) in self._takers else {}
+
+    def _event_told(self, record: ContainerEventSeen) -> dict[str, Any]:
+        kind = record.type if record.type in TYPES else "unknown"
+        heard = self._heard
+        return {f"stream_events.{kind}": heard[kind], "stream_events.backlog": heard["backlog"]}
+
+    def _start_told(self, _record: RelistStarted) -> dict[str, Any]:
+        return {
+            "queue": self._queue(),
+            "running": self._running,
+            "next_global_t": self._next_t,
+        }
+
+    def _end_told(self, _record: RelistFinished) -> dict[str, Any]:
+        return {
+            "running": self._running,
+            "requests.executed": self._requests["executed"],
+            "pace_ns": self._pause_ns,
+            "next_global_t": self._next_t,
+            "last_global": self._last_global,
+        }
+
+    def _find_told(self, record: Lifecycle) -> dict[str, Any]:
+        return {
+            "pods": len(self._pods),
+            "containers": self._containers,
+            f"events.{record.source}": self._events[record.source],
+        }
+
+    def _sync_told(self, _record: SyncBegan | SyncFinished) -> dict[str, Any]:
+        return {"queue": self._queue()}
+
+    def _request_told(self, record: RequestMade | RequestMoved) -> dict[str, Any]:
+        told: dict[str, Any] = {
+            "queue": self._queue(),
+            "requests.queued": self._requests["queued"],
+            "requests.held": len(self._held),
+        }
+        if record.outcome in ENDS:
+            told[f"requests.{record.outcome}"] = self._requests[record.outcome]
+        return told
+
+    def _ignored_told(self, _record: EventIgnored) -> dict[str, Any]:
+        return {"stream_events.ignored": self._heard["ignored"]}
+
+    def _gap_told(self, _record: Gap) -> dict[str, Any]:
+        return {"stream_events.lost": self._heard["lost"]}
 
     def state(self, t: int) -> EngineState:
         """The state at ``t`` (monotonic ns of the recorded session)."""
@@ -248,11 +267,23 @@ class StateBuilder:
         return len(self._syncing) if profile is not None and profile.suspension else 0
 
     def health(self, t: int) -> HealthState:
-        """The health at ``t``: of the state, what changes though nothing happens."""
+        """The health at ``t``: of the state, what changes though nothing happens. The same object
+        as long as it is well and stays the same."""
         threshold, start = self._watching.threshold_ns, self._relist_start
-        message = complaint(t, start, threshold)
         seen = None if start is None else self._relist_wall // 1_000_000_000
-        return HealthState(not message, message, start, threshold, seen)
+        well = self._well
+        if (
+            well is not None
+            and start is not None
+            and t - start <= threshold
+            and (well.last_start_t, well.last_seen) == (start, seen)
+            and well.threshold_ns == threshold
+        ):
+            return well
+        message = complaint(t, start, threshold)
+        health = HealthState(not message, message, start, threshold, seen)
+        self._well = None if message else health
+        return health
 
     def _began(self, record: Watching) -> None:
         self._watching = record

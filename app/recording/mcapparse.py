@@ -87,20 +87,23 @@ def picked(
 ) -> bool:
     """Take the messages that begin at ``places`` out of a chunk's records; whether each is one, of
     a channel that is ``wanted``, behind the one before."""
-    unpack = mcap.MESSAGE_HEAD.unpack_from
-    whole = len(records) - mcap.MESSAGE_HEAD.size
+    unpack, head, before = mcap.MESSAGE_HEAD.unpack_from, mcap.MESSAGE_HEAD.size, HEAD.size
+    size = len(records)
+    # Somebody waits for this: names that are looked up, and a call in Python, for each message
+    # would cost as much as the rest.
+    make, append = tuple.__new__, messages.append
     after = 0
     for at in places:
-        if not after <= at <= whole:
+        if not after <= at <= size - head:
             return False
         opcode, length, channel, sequence, log_time, publish_time = unpack(records, at)
-        after = at + HEAD.size + length
-        if opcode != mcap.MESSAGE or channel not in wanted or after > len(records):
+        after = at + before + length
+        if opcode != mcap.MESSAGE or channel not in wanted or after > size:
             return False
         if not FIXED <= length <= MOST_LENGTH:
             return False
-        data = records[at + mcap.MESSAGE_HEAD.size : after]
-        messages.append(Message(channel, sequence, log_time, publish_time, data))
+        data = records[at + head : after]
+        append(make(Message, (channel, sequence, log_time, publish_time, data)))
     return True
 
 

@@ -8,7 +8,7 @@ and left out.
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -38,6 +38,7 @@ from app.recording.format import (
     StateThen,
     Versions,
 )
+from app.recording.lines import gap_of
 from app.recording.lists import Listed, ListReader, Undecodable
 from app.recording.mcapindex import Index, Unfit
 from app.recording.mcapparse import Message
@@ -202,28 +203,38 @@ class Recording:
                 if item is not None:
                     yield item
 
-    def journal_at(self, index: Index, chunk: int, containing: bytes = b"") -> list[Item] | None:
-        """The same of one chunk; ``containing``: only of messages in which these bytes are. None:
-        it is not as it was written.
+    def messages_at(
+        self, index: Index, chunk: int, channels: Collection[int] = JOURNAL
+    ) -> list[Message] | None:
+        """The messages of these channels in one chunk, as they stand there. None: it is not as it
+        was written.
 
         Raises:
             RecordingError: the file cannot be read.
         """
         try:
-            places = index.places(chunk, JOURNAL)
-            block = self._reader.block_at(index.offsets[chunk], JOURNAL, places)
+            places = index.places(chunk, channels)
+            block = self._reader.block_at(index.offsets[chunk], channels, places)
         except OSError as error:
             raise _unreadable(self.path, error) from error
-        if block is None:
+        return None if block is None else block.messages
+
+    def decoded(self, message: Message) -> Item | None:
+        """What one of these tells; None: it cannot be decoded."""
+        return self._item(message.channel, message)
+
+    def records_of(self, messages: Iterable[Message]) -> list[Record] | None:
+        """What messages of the channels ``TOLD``, ``OPENING`` and ``LOSSES`` come to as records,
+        which costs half of ``decoded``. None: one cannot be decoded."""
+        decode, lost = self._records.decode, self._losses.decode
+        try:
+            return [
+                decode(message.data) if message.channel != LOSSES else gap_of(lost(message.data))
+                for message in messages
+            ]
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            self.unreadable += 1
             return None
-        items: list[Item] = []
-        for message in block.messages:
-            if containing in message.data:
-                item = self._item(message.channel, message)
-                if item is None:
-                    return None
-                items.append(item)
-        return items
 
     def index(self) -> Index | None:
         """Where its chunks are, by its own index; None if it has none that is of use. Raises

@@ -10,20 +10,21 @@ import time
 import weakref
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
+from itertools import takewhile
 
 import msgspec
 
 from app.engine.records import PodCached, PodUncached, Record
 from app.engine.state import RelistState
 from app.errors import RecordingError
-from app.recording.format import Loss, StateThen
-from app.recording.lines import gap_of
+from app.recording.format import OPENING, STATES, TOLD, StateThen
 from app.recording.mcapindex import Unfit
-from app.recording.reading import Item, Recording, Told
+from app.recording.mcapparse import Message
+from app.recording.reading import JOURNAL, Recording
 from app.replaying.joined import FARTHEST, Opened
 from app.replaying.joining import Mover
-from app.replaying.past import Cutting, Past, StateOf
-from app.replaying.plan import Plan
+from app.replaying.past import Cutting, Past, StateOf, packed
+from app.replaying.plan import COUNTED, Plan
 from app.replaying.uncollected import uncollected
 
 KEPT = 48
@@ -36,6 +37,8 @@ OPENING_S = 1.0
 """and so much longer while a page is loaded,"""
 GIVE_WAY_S = 1.0
 """but no longer than this before each piece of its own."""
+TOLD_EVER = frozenset({*TOLD, OPENING})
+"""Channels of records, in their places or told again."""
 MOST_OPENING = 64
 """Chunks over which the records to begin from are spread, at most."""
 
@@ -47,6 +50,22 @@ class Broken(RecordingError):
         super().__init__(
             f"{name} is not what the index at its end says, or was changed. Load this page again."
         )
+
+
+class _Ready:
+    """A piece that was cut; packed by whoever takes it first."""
+
+    def __init__(self, piece: bytes) -> None:
+        self._lock = threading.Lock()
+        self._piece: bytes | None = piece
+        self._packed = b""
+
+    def packed(self) -> bytes:
+        """As it goes over the wire."""
+        with self._lock:
+            if self._piece is not None:
+                self._packed, self._piece = packed(self._piece), None
+            return self._packed
 
 
 class Deep:
@@ -74,7 +93,7 @@ class Deep:
         if index is None:
             raise Unfit
         self.plan = Plan(index, origin)
-        self._packed: OrderedDict[int, bytes] = OrderedDict()
+        self._ready: OrderedDict[int, _Ready] = OrderedDict()
         self._stands: OrderedDict[int, Past] = OrderedDict()
         self._mover = Mover(self._by)
         self._reading = threading.Lock()
@@ -117,24 +136,30 @@ class Deep:
         self._ask(number, 1)
         try:
             with self._lock:
-                if number not in self._packed:
+                if number not in self._ready:
                     self._cut_up_to(number)
-                self._packed.move_to_end(number)
-                return self._packed[number]
+                self._ready.move_to_end(number)
+                ready = self._ready[number]
+            # The next one is cut meanwhile.
+            return ready.packed()
         finally:
             self._ask(number, -1)
 
     def records(self, number: int) -> Iterator[Record]:
         """The records of a piece; their times are as told. Raises as :meth:`piece`."""
         seq = self.plan.firsts[number]
-        for item in self._played(number):
+        for item in self._played(self.plan.chunks(number), began=number > 0):
             if not isinstance(item, StateThen):
                 yield self._moved(item, seq, -FARTHEST)
                 seq += 1
 
     def mentions(self, number: int, text: bytes) -> bool:
         """Whether these bytes are in a piece. Raises as :meth:`piece`."""
-        return any(self._items(chunk, text) for chunk in self.plan.chunks(number))
+        return any(
+            text in message.data
+            for chunk in self.plan.chunks(number)
+            for message in self._messages(chunk)
+        )
 
     def cache_told(self, number: int) -> list[PodCached | PodUncached]:
         """What was told of the pod cache before a piece, in order; of what is older than the place
@@ -143,11 +168,11 @@ class Deep:
         key = self.plan.key(begin) if begin else None
         told: list[Record] = []
         if key is not None:
-            items = self._items(key)
-            place = next((at for at, one in enumerate(items) if isinstance(one, StateThen)), 0)
-            told = self._opening(key, items[:place])
+            messages = self._messages(key)
+            place = next((at for at, one in enumerate(messages) if one.channel == STATES), 0)
+            told = self._opening(key, messages[:place])
         for chunk in range(key or 0, begin):
-            told += [item.record for item in self._items(chunk) if isinstance(item, Told)]
+            told += self._records(self._messages(chunk, TOLD_EVER))
         return [record for record in told if isinstance(record, PodCached | PodUncached)]
 
     def _ask(self, number: int, more: int) -> None:
@@ -162,13 +187,13 @@ class Deep:
         """Cut a piece, and before it those right before it that others wait for: one follows from
         the other, in whatever order they were asked for."""
         first = number
-        while first - 1 in self._wanted and first - 1 not in self._packed:
+        while first - 1 in self._wanted and first - 1 not in self._ready:
             first -= 1
         with uncollected():
             for one in range(first, number + 1):
-                self._packed[one] = self._cut(one)
-        while len(self._packed) > KEPT:
-            self._packed.popitem(last=False)
+                self._ready[one] = _Ready(self._cut(one))
+        while len(self._ready) > KEPT:
+            self._ready.popitem(last=False)
 
     # One piece
 
@@ -176,7 +201,7 @@ class Deep:
         past = self._stand(number)
         cutting = Cutting(past, self._state)
         at = past.t if number else -FARTHEST
-        for item in self._played(number):
+        for item in self._played(self.plan.chunks(number), began=number > 0):
             if isinstance(item, StateThen):
                 if not number and cutting.records and item.inner is not None:
                     # What the file begins with: whatever was counted in those before it.
@@ -190,22 +215,27 @@ class Deep:
         self._stands[number + 1] = past
         while len(self._stands) > STANDS:
             self._stands.popitem(last=False)
-        return cutting.packed(number)
+        return cutting.told(number)
 
-    def _played(self, number: int) -> Iterator[Record | StateThen]:
-        """What is played of a piece, in order; of what is told to begin from, the beginning's."""
-        began = number > 0
-        for chunk in self.plan.chunks(number):
-            for item in self._items(chunk):
-                if isinstance(item, StateThen):
-                    if not began:
-                        yield item
-                elif isinstance(item, Told) and item.opening:
-                    if not began:
-                        yield item.record
-                else:
+    def _played(self, chunks: range, *, began: bool) -> Iterator[Record | StateThen]:
+        """What is played of these chunks, in order; of what is told to begin from, the recording's
+        beginning. ``began``: that was before."""
+        for chunk in chunks:
+            messages = self._messages(chunk, COUNTED if began else JOURNAL)
+            place = 0
+            while not began and place < len(messages):
+                message = messages[place]
+                if message.channel in COUNTED:
                     began = True
-                    yield _record(item)
+                    messages = [one for one in messages[place:] if one.channel in COUNTED]
+                    place = 0
+                elif message.channel == STATES:
+                    yield self._state_then(message)
+                    place += 1
+                else:
+                    yield from self._records([message])
+                    place += 1
+            yield from self._records(messages[place:])
 
     def _stand(self, number: int) -> Past:
         """The past of a piece."""
@@ -235,55 +265,40 @@ class Deep:
         return past
 
     def _go_over(self, past: Past, chunks: range) -> None:
-        began = past.seq > 0
-        for chunk in chunks:
-            for item in self._items(chunk):
-                if isinstance(item, StateThen):
-                    continue
-                older = isinstance(item, Told) and item.opening
-                if older and began:
-                    continue
-                began = began or not older
-                past.apply(self._moved(_record(item), past.seq + 1, past.t))
+        for item in self._played(chunks, began=past.seq > 0):
+            if not isinstance(item, StateThen):
+                past.apply(self._moved(item, past.seq + 1, past.t))
 
     def _begun(self, key: int) -> tuple[Past, list[Record]] | None:
         """The past as the last state in a chunk tells it, and the records after it there."""
-        items = self._items(key)
-        place = next(
-            (
-                at
-                for at in range(len(items) - 1, -1, -1)
-                if isinstance(then := items[at], StateThen) and then.inner is not None
-            ),
-            None,
-        )
-        if place is None:
-            return None
-        then = items[place]
-        assert isinstance(then, StateThen)
-        opening = self._opening(key, items[:place])
+        messages = self._messages(key)
+        place = len(messages)
+        then: StateThen | None = None
+        while then is None or then.inner is None:
+            place = _last(messages, place, STATES)
+            if place < 0:
+                return None
+            then = self._state_then(messages[place])
+        before, after = messages[:place], messages[place + 1 :]
         past = Past()
-        for record in opening:
-            past.apply(self._mover.move(record, record.seq, -FARTHEST))
-        counted = sum(not _older(item) for item in items[:place])
-        past.seq = self.plan.before(key) + counted
+        for record in self._opening(key, before):
+            past.apply(self._moved(record, record.seq, -FARTHEST))
+        past.seq = self.plan.before(key) + sum(one.channel in COUNTED for one in before)
         if not past.resume(_shifted(then, self._by)):
             return None
-        return past, [_record(item) for item in items[place + 1 :] if not _older(item)]
+        return past, self._records([one for one in after if one.channel in COUNTED])
 
-    def _opening(self, key: int, items: list[Item]) -> list[Record]:
+    def _opening(self, key: int, messages: list[Message]) -> list[Record]:
         """The records to begin from before a state: those right before it, over chunks."""
-        found: list[Record] = []
+        found: list[Message] = []
         for _ in range(MOST_OPENING):
-            for item in reversed(items):
-                if not (isinstance(item, Told) and item.opening):
-                    return found[::-1]
-                found.append(item.record)
+            opening = list(takewhile(lambda one: one.channel == OPENING, reversed(messages)))
+            found += opening
             key -= 1
-            if key < 0:
+            if len(opening) < len(messages) or key < 0:
                 break
-            items = self._items(key)
-        return found[::-1]
+            messages = self._messages(key)
+        return self._records(found[::-1])
 
     def _moved(self, record: Record, seq: int, not_before: int) -> Record:
         """A record in its place in what is played; mostly it is there already."""
@@ -291,24 +306,30 @@ class Deep:
             return record
         return self._mover.move(record, seq, not_before)
 
-    def _items(self, chunk: int, containing: bytes = b"") -> list[Item]:
+    def _messages(self, chunk: int, channels: frozenset[int] = JOURNAL) -> list[Message]:
         with self._reading:
-            items = self._recording.journal_at(self.plan.index, chunk, containing)
-        if items is None:
+            messages = self._recording.messages_at(self.plan.index, chunk, channels)
+        if messages is None:
             raise Broken(self._name)
-        return items
+        return messages
+
+    def _records(self, messages: list[Message]) -> list[Record]:
+        records = self._recording.records_of(messages)
+        if records is None:
+            raise Broken(self._name)
+        return records
+
+    def _state_then(self, message: Message) -> StateThen:
+        then = self._recording.decoded(message)
+        if not isinstance(then, StateThen):
+            raise Broken(self._name)
+        return then
 
 
-def _older(item: Item) -> bool:
-    """Whether it is no record in its place, but told to begin from."""
-    return isinstance(item, StateThen) or (isinstance(item, Told) and item.opening)
-
-
-def _record(item: Item) -> Record:
-    if isinstance(item, Loss):
-        return gap_of(item)
-    assert isinstance(item, Told)
-    return item.record
+def _last(messages: list[Message], before: int, channel: int) -> int:
+    """Place of the last message of a channel before a place; -1: there is none."""
+    places = range(before - 1, -1, -1)
+    return next((place for place in places if messages[place].channel == channel), -1)
 
 
 def _shifted(then: StateThen, by: int) -> StateThen:

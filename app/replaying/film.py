@@ -33,7 +33,7 @@ from app.replaying.deep import Broken, Deep
 from app.replaying.incidents import Incidents
 from app.replaying.joined import NOT_RECORDED, Joined, Opened
 from app.replaying.overview import Bins, IdleStretches
-from app.replaying.past import Cutting, Past
+from app.replaying.past import Cutting, Past, packed
 from app.replaying.plan import PIECE
 from app.replaying.spool import Full, Spool
 
@@ -182,10 +182,10 @@ class Film:
                 break
         records = cutting.records
         if records:
-            packed = cutting.packed(len(self._spool))
+            piece = packed(cutting.told(len(self._spool)))
             with self._lock:
                 try:
-                    self._spool.put(packed, records[0].seq, records[0].t)
+                    self._spool.put(piece, records[0].seq, records[0].t)
                 except Full as full:
                     self._whole = True
                     self.warnings.append(

@@ -89,13 +89,15 @@ class Cutting:
         past = self._past
         past.apply(record)
         self.records.append(record)
-        told = past.builder.changed(record)
+        builder = past.builder
+        told = builder.changed(record)
         if told is None:
-            told = told_of(past.builder.state(record.t))
+            told = told_of(builder.state(record.t))
         else:
-            told["health"] = past.builder.health(record.t)
+            told["health"] = builder.health(record.t)
         fields = differences(self._told, told)
-        self._told.update(told)
+        if fields:
+            self._told.update(fields)
         if past.oldest != self._oldest:
             fields["oldest_call"] = self._oldest = past.oldest
         if fields:
@@ -114,8 +116,8 @@ class Cutting:
         if fields:
             self._changes.append(Change(self.records[-1].seq, fields))
 
-    def packed(self, number: int) -> bytes:
-        """The piece of this number as gzipped JSON of ``Piece``; there must be a record."""
+    def told(self, number: int) -> bytes:
+        """The piece of this number as JSON of ``Piece``; there must be a record."""
         piece = Piece(
             number=number,
             first=self.records[0].seq,
@@ -124,4 +126,9 @@ class Cutting:
             changes=tuple(self._changes),
             records=tuple(self.records),  # type: ignore[arg-type]  # all kinds there are
         )
-        return gzip.compress(encode(piece), compresslevel=1, mtime=0)
+        return encode(piece)
+
+
+def packed(piece: bytes) -> bytes:
+    """What a piece came to, as it goes over the wire."""
+    return gzip.compress(piece, compresslevel=1, mtime=0)

@@ -225,7 +225,7 @@ def test_with_an_index_it_can_be_played_anywhere_at_once(
         for record in whole[span.first - 1 : end - 1]:
             cutting.add(record)
         if number in got:
-            assert gzip.decompress(got[number]) == gzip.decompress(cutting.packed(number))
+            assert gzip.decompress(got[number]) == cutting.told(number)
 
 
 def test_what_has_not_been_read_is_found_nevertheless(indexed: Path) -> None:
@@ -289,7 +289,7 @@ def test_states_that_cannot_be_understood_are_done_without_also_after_the_end(
         pass
     assert film.told(0, 0, show.nodes).whole
     with pytest.raises(RecordingError, match="Load this page again"):
-        film.cache_told(film.pieces - 1, ["x"])
+        film.piece(film.pieces - 1)
     assert not film.whole
     # Nothing is told twice.
     assert film.advance() == []
