@@ -38,7 +38,7 @@ from app.replay import replay
 from app.replaying.library import Library
 from app.resources import check_generated
 from app.session import Session, Subject
-from app.settings import SECOND, Settings
+from app.settings import Settings
 from app.sim.hand import Hand
 from app.sim.library import load
 from app.sim.node import SimNode
@@ -46,6 +46,7 @@ from app.sim.scenario import Scenario
 from app.stage.stage import Stage
 from app.supervisor import Supervisor
 from app.terminal import announce, plain, remark, unwritable
+from app.values import SECOND
 from app.web.faults import at_work
 
 Begin = Callable[[], Awaitable[None]]

@@ -12,10 +12,10 @@ import msgspec
 
 from app.engine.profiles import PROFILES
 from app.errors import SettingsError, StageError, StageUnknown
-from app.settings import parse_seed
 from app.sim.presses import BY_NAME
 from app.sim.scenario import Scenario
 from app.sim.units import parse_ns, seconds
+from app.values import parse_seed
 
 LONGEST = seconds(3600)
 """A run lasts an hour at most."""

@@ -18,7 +18,7 @@ from starlette.responses import Response
 
 from app.errors import SettingsError
 from app.hub.wire import FaultAtWork, SessionState
-from app.settings import parse_duration
+from app.values import parse_duration
 from app.web.body import MOST_BYTES, Refused, read_body
 from app.web.desk import ButtonLike, Desk, PressedLike
 from app.web.refusal import Json, Problem, refuse

@@ -3,7 +3,8 @@
 import shlex
 from urllib.parse import urlsplit
 
-from app.settings import SECOND, SETTINGS, Setting, Settings
+from app.settings import SETTINGS, Setting, Settings
+from app.values import SECOND
 
 LEFT_OUT = frozenset({"record_to", "browser", "duration_ns"})
 """What concerns one start only: a file that exists by now, a browser that is open, when to end."""

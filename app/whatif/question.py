@@ -7,7 +7,7 @@ import msgspec
 
 from app.engine.profiles import PROFILES
 from app.errors import RecordingError, RecordingUnknown, SettingsError
-from app.settings import (
+from app.values import (
     parse_duration,
     parse_hold,
     parse_profile,

@@ -9,7 +9,7 @@ import pytest
 
 from app.cli import main
 from app.export.formats import FORMATS
-from app.settings import EXPORTS
+from app.values import EXPORTS
 from tests.export.leaks import content, leaked, names_of
 from tests.export.made import scenario
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from app.settings import EXPORTS
+from app.values import EXPORTS
 from tests.commands import demo
 
 

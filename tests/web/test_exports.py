@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 
 from app.errors import RecordingError, RecordingUnknown, StageError
 from app.resources import templates_dir
-from app.settings import EXPORTS
+from app.values import EXPORTS
 from app.web import exports
 from app.web.exports import Asked, Cut, Made
 from app.web.making import PIECE, Desk

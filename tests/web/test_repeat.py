@@ -7,7 +7,8 @@ import shlex
 import pytest
 
 from app.cli import build_parser, settings_from
-from app.settings import SECOND, Settings
+from app.settings import Settings
+from app.values import SECOND
 from app.web.repeat import MOST_VIEW, command_line, view_of
 
 CHANGED = [
