@@ -42,13 +42,14 @@ class Index:
     Args:
         file: its descriptor; stays open as long as this is used.
         size: bytes of the file.
+        growing: what is there now is enough, should it still be written.
 
     Raises:
         Unfit: see there.
         OSError: it cannot be read.
     """
 
-    def __init__(self, file: int, size: int) -> None:
+    def __init__(self, file: int, size: int, *, growing: bool = False) -> None:
         self._file = file
         self.offsets = array("Q")
         """Where each chunk begins (bytes)."""
@@ -63,7 +64,7 @@ class Index:
         if tail == mcap.MAGIC:
             self._read(size)
         else:
-            self._walk(size)
+            self._walk(size, growing=growing)
 
     def __len__(self) -> int:
         return len(self.offsets)
@@ -195,9 +196,9 @@ class Index:
 
     # Without an index at the end
 
-    def _walk(self, size: int) -> None:
+    def _walk(self, size: int, *, growing: bool) -> None:
         """Go from chunk to chunk, up to where the file ends or is not as it should be."""
-        if is_written(self._file):
+        if not growing and is_written(self._file):
             # There will soon be more than is found now.
             raise Unfit
         start = os.pread(self._file, len(mcap.MAGIC) + HEAD.size, 0)
