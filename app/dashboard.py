@@ -106,7 +106,10 @@ class Dashboard:
         self._pods = PodTable()
         journal.subscribe(self._pods.apply)
         self._levels = Levels()
-        journal.subscribe(self._levels.apply)
+        # What is played is counted where it is read.
+        self._plays_given = home and library is not None and library.was_given
+        if not self._plays_given:
+            journal.subscribe(self._levels.apply)
         self._metrics = Metrics(lambda: session.state().engine, self._figures)
         journal.subscribe(self._metrics.apply)
         self._hub = Hub(
@@ -199,7 +202,10 @@ class Dashboard:
         )
 
     def _parts(self, pages: Pages) -> tuple[Part, ...]:
-        parts = [bins.part(self._levels, self._session.state), self._exports(pages)]
+        ask = bins.of_session(self._levels, self._session.state)
+        if self._plays_given and self._library is not None:
+            ask = bins.of_given(self._library, self._session.state)
+        parts = [bins.part(ask), self._exports(pages)]
         if not self._home:
             parts.append(self._now(pages))
         if self._library is not None:

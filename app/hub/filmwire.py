@@ -13,6 +13,7 @@ import msgspec
 from app.engine.records import AnyRecord
 from app.hub.runwire import Change
 from app.hub.wire import PodRow, SessionState
+from app.journal.levels import Cut
 
 
 class Incident(msgspec.Struct, frozen=True):
@@ -98,6 +99,22 @@ class FilmTold(msgspec.Struct, frozen=True, kw_only=True):
     incidents_total: int
     overview: Overview
     layout: int = 1
+
+
+class Counted(Cut, frozen=True, kw_only=True):
+    """A stretch of a recording in bins, as far as it has been read.
+
+    ``t``: up to when all is counted (ns); what comes later is not in here, and comes if it is being
+    read still (``reading``). ``layout``: as in ``FilmTold``; of another one this means nothing.
+    ``marks``: the kinds by their place, the worst last. ``known``: for each width there is, from
+    when on all is known.
+    """
+
+    t: int
+    reading: bool
+    layout: int
+    marks: tuple[str, ...]
+    known: list[tuple[int, int]]
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):

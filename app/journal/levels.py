@@ -206,7 +206,8 @@ class Levels:
         lanes: pods that are told apart.
         shelf: where blocks are laid aside instead; while it has room nothing is given up, and when
             it has none, nothing more is counted.
-        block: counts of a width that are packed together.
+        block: counts of a width that are packed together; None: ``BLOCK``.
+        turns: changes of the stream, and gaps, that are kept.
     """
 
     def __init__(
@@ -215,12 +216,12 @@ class Levels:
         lanes: int = LANES,
         shelf: Shelf | None = None,
         *,
-        block: int = BLOCK,
+        block: int | None = None,
         turns: int = TURNS,
     ) -> None:
         self._capacity = capacity
         self._most_lanes = lanes
-        self._most_counts = block
+        self._most_counts = block or BLOCK
         self._memory = _Memory() if shelf is None else None
         self._shelf: Shelf = shelf or self._memory or _Memory()
         self._lock = threading.Lock()

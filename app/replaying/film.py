@@ -25,8 +25,10 @@ from app.engine.records import (
     RelistFinished,
 )
 from app.errors import RecordingError
-from app.hub.filmwire import FilmTold, Found, Incident, NodeTold, Sought, Span
+from app.hub.filmwire import Counted, FilmTold, Found, Incident, NodeTold, Sought, Span
 from app.hub.wire import Cost, SessionState
+from app.journal.levels import Levels
+from app.journal.marks import MARKS
 from app.journal.weight import weight
 from app.recording.mcapindex import Unfit
 from app.replaying.deep import Broken, Deep
@@ -35,6 +37,7 @@ from app.replaying.joined import NOT_RECORDED, Joined, Opened
 from app.replaying.overview import Bins, IdleStretches
 from app.replaying.past import Cutting, Past, packed
 from app.replaying.plan import PIECE
+from app.replaying.shelf import SpoolShelf
 from app.replaying.spool import Full, Spool
 
 PIECE_WEIGHT = 512 * 1024
@@ -44,6 +47,10 @@ MOST_INCIDENTS = 20_000
 INCIDENTS_TOLD = 2_000
 BITS = 1024
 """Pods that are told apart where a pod's next record is looked for."""
+LANES = 16_384
+"""Pods whose bins can be told; of more, those whose last news is oldest are forgotten."""
+TURNS = 4096
+"""Changes of the stream, and gaps, that are told between bins."""
 MOST_TITLE = 200
 MOST_LOOKED = 200
 """Pieces that are looked through for what was told of the pod cache."""
@@ -103,6 +110,7 @@ class Film:
         self._found_total = 0
         self._bins = Bins(() if self._deep is None else self._deep.plan.density())
         self._idle = IdleStretches()
+        self._levels = Levels(lanes=LANES, shelf=SpoolShelf(), turns=TURNS)
         self._past = Past()
         self._touched: list[bytes] = []
         self._kept = 0
@@ -211,6 +219,7 @@ class Film:
             bit = _bit(uid)
             touched[bit >> 3] |= 1 << (bit & 7)
         incident = self._incidents.apply(record)
+        self._levels.apply(record)
         with self._lock:
             if incident is not None:
                 self._found_total += 1
@@ -309,6 +318,23 @@ class Film:
             return self._spool.get(number)
         with self._trusting():
             return deep.piece(number)
+
+    def counted(self, width: int, from_t: int, to_t: int, uids: Iterable[str]) -> Counted:
+        """What happened between two times (ns), in bins of one of ``WIDTHS``, as far as it has been
+        read; may take some dozens of milliseconds. Pods that stay to the end are outlined too."""
+        with self._lock:
+            levels, layout, reading = self._levels, self.layout, not self.whole
+            # More may come of the very time that was read last.
+            t = levels.t - 1 if reading or levels.full else max(levels.t, self.end_t)
+        cut = levels.cut(width, from_t, to_t, uids, staying=True)
+        return Counted(
+            **msgspec.structs.asdict(cut),
+            t=t,
+            reading=reading and not levels.full,
+            layout=layout,
+            marks=MARKS,
+            known=list(levels.since().items()),
+        )
 
     @contextmanager
     def _trusting(self) -> Iterator[None]:

@@ -15,11 +15,15 @@ from typing import TypeVar
 
 from app.engine.records import Record
 from app.errors import RecordingError, RecordingUnknown
-from app.hub.filmwire import FilmTold, Found, Markers, Moment, RecordingList, Sought
+from app.hub.filmwire import Counted, FilmTold, Found, Markers, Moment, RecordingList, Sought
+from app.hub.podthen import PodThen
+from app.hub.received import Asked, Received
+from app.recording.received import received
 from app.replaying.dropped import Dropped
 from app.replaying.film import Film
 from app.replaying.listing import Listing
 from app.replaying.moments import moment
+from app.replaying.podstory import pod_then
 from app.replaying.show import Show
 from app.replaying.sources import never
 
@@ -183,6 +187,15 @@ class Library:
                 "The recording has no such piece. Load the page again."
             ) from None
 
+    async def counted(
+        self, files: Sequence[str], node: int, width: int, span: tuple[int, int], uids: list[str]
+    ) -> Counted:
+        """What happened from when to when (``span``, ns), in bins. Raises as :meth:`piece`."""
+        show = await self._open(files)
+        film = _film(show, node)
+        async with self._searches:
+            return await asyncio.to_thread(film.counted, width, *span, uids)
+
     async def find(self, files: Sequence[str], node: int, sought: Sought) -> Found:
         """The nearest record of a kind. Raises as :meth:`piece`."""
         show = await self._open(files)
@@ -205,6 +218,23 @@ class Library:
         wanted = film.end_t if t is None else t
         async with self._searches:
             return await self._by_index(film, partial(moment, film, wanted, recent_ns))
+
+    async def received(self, files: Sequence[str], node: int, asked: Asked) -> Received:
+        """What the runtime had said of a pod. Raises as :meth:`piece`."""
+        show = await self._open(files)
+        film = _film(show, node)
+        async with self._searches:
+            paths = show.around(node, asked.t)
+            return await asyncio.to_thread(received, paths, asked, film.origin)
+
+    async def pod(self, files: Sequence[str], node: int, uid: str, t: int | None) -> PodThen:
+        """How a pod was at ``t`` (ns; None: at the end), and what had happened to it. Raises as
+        :meth:`piece`."""
+        show = await self._open(files)
+        film = _film(show, node)
+        wanted = film.end_t if t is None else t
+        async with self._searches:
+            return await self._by_index(film, partial(pod_then, film, uid, wanted))
 
     async def _by_index(self, film: Film, ask: Callable[[], T]) -> T:
         """What a film answers; one whose index proves untrue thereby is read anew."""

@@ -1,13 +1,17 @@
-"""``/api/v1/bins``: what happened in a stretch of time, counted (``app.journal.levels``)."""
+"""What happened in a stretch of time, counted (``app.journal.levels``): in the session
+(``/api/v1/bins``), and in a recording that is played (``/api/v1/recording/bins``)."""
 
-from collections.abc import Callable
-from typing import Annotated
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, Protocol
 
 import msgspec
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from starlette.responses import Response
 
+from app.errors import RecordingError
+from app.hub.filmwire import Counted
 from app.hub.wire import SessionState
 from app.journal.levels import WIDTHS, Cut, Levels
 from app.journal.marks import MARKS
@@ -15,6 +19,7 @@ from app.web.part import Part
 from app.web.refusal import Json, Problem
 
 PATH = "/api/v1/bins"
+OF_RECORDING = "/api/v1/recording/bins"
 MOST_BINS = 4096
 MOST_PODS = 256
 _NANOSECONDS = Field(ge=0, lt=2**53)
@@ -79,8 +84,62 @@ class BinsQuery(BaseModel):
         return given
 
 
-def part(levels: Levels, state: Callable[[], SessionState]) -> Part:
-    """The route."""
+class RecordedBinsQuery(BinsQuery):
+    """The same of a recording."""
+
+    file: Annotated[
+        list[str],
+        Field(max_length=200, description="Name of a recording, as for /api/v1/recording."),
+    ] = []
+    node: Annotated[int, Field(ge=0, lt=200, description="Which node, counted from 0.")] = 0
+
+
+class Recordings(Protocol):
+    """Knows what was recorded. A refusal is a ``RecordingError`` with a sentence for people."""
+
+    async def counted(
+        self, files: Sequence[str], node: int, width: int, span: tuple[int, int], uids: list[str]
+    ) -> Counted:
+        """What happened from when to when (``span``, ns), in bins."""
+        ...
+
+
+Ask = Callable[[BinsQuery], Awaitable[BinsReport]]
+
+
+def of_session(levels: Levels, state: Callable[[], SessionState]) -> Ask:
+    """Bins of the records that came in this session."""
+
+    async def ask(asked: BinsQuery) -> BinsReport:
+        now = state()
+        # A busy hour is some dozens of milliseconds of work.
+        cut = await asyncio.to_thread(levels.cut, asked.width, asked.from_t, asked.to_t, asked.pod)
+        return BinsReport(
+            **msgspec.structs.asdict(cut),
+            session=now.session,
+            t=now.engine.t,
+            marks=MARKS,
+            known=list(levels.since().items()),
+        )
+
+    return ask
+
+
+def of_given(library: Recordings, state: Callable[[], SessionState]) -> Ask:
+    """Bins of what plegscope was started to play: it is counted where it is read."""
+
+    async def ask(asked: BinsQuery) -> BinsReport:
+        span = (asked.from_t, asked.to_t)
+        cut = await library.counted((), 0, asked.width, span, asked.pod)
+        told = msgspec.structs.asdict(cut)
+        del told["reading"], told["layout"]
+        return BinsReport(**told, session=state().session)
+
+    return ask
+
+
+def part(ask: Ask) -> Part:
+    """The route of the session."""
     routes = APIRouter(default_response_class=Response)
 
     @routes.get(
@@ -92,16 +151,29 @@ def part(levels: Levels, state: Callable[[], SessionState]) -> Part:
     async def bins(asked: Annotated[BinsQuery, Query()]) -> Response:
         """Also of times whose records are no longer kept. Nothing is left out: whatever happened
         is counted in its bin, and the kinds come in order, the worst last."""
-        cut = levels.cut(asked.width, asked.from_t, asked.to_t, asked.pod)
-        now = state()
-        return Json(
-            BinsReport(
-                **msgspec.structs.asdict(cut),
-                session=now.session,
-                t=now.engine.t,
-                marks=MARKS,
-                known=list(levels.since().items()),
-            )
-        )
+        return Json(await ask(asked))
 
     return Part(routes, {(PATH, "200"): BinsReport, (PATH, "422"): Problem})
+
+
+def add(
+    routes: APIRouter,
+    library: Recordings,
+    *,
+    names: Callable[[Sequence[str]], Sequence[str]],
+    refused: Callable[[RecordingError], Response],
+) -> None:
+    """Add the route of a recording to those that begin with ``/api/v1``.
+
+    ``names``: checks those of a link, raises RecordingError for what can be none.
+    """
+
+    @routes.get("/recording/bins", summary="What happened in it, counted in bins")
+    async def recorded(asked: Annotated[RecordedBinsQuery, Query()]) -> Response:
+        """As far as it has been read through, which goes on while it is played: up to ``t``."""
+        try:
+            files, span = names(asked.file), (asked.from_t, asked.to_t)
+            cut = await library.counted(files, asked.node, asked.width, span, asked.pod)
+        except RecordingError as error:
+            return refused(error)
+        return Json(cut)

@@ -18,8 +18,18 @@ from starlette.responses import RedirectResponse, Response
 
 from app.engine.profiles import PROFILES
 from app.errors import RecordingError, RecordingUnknown
-from app.hub.filmwire import FilmTold, Found, Markers, Moment, Piece, RecordingList, Sought, Taken
-from app.web import replaynow
+from app.hub.filmwire import (
+    Counted,
+    FilmTold,
+    Found,
+    Markers,
+    Moment,
+    Piece,
+    RecordingList,
+    Sought,
+    Taken,
+)
+from app.web import bins, replaynow
 from app.web.big import Readers
 from app.web.body import Refused
 from app.web.faults import Allowance, fields
@@ -78,6 +88,12 @@ class LibraryLike(Protocol):
 
     async def piece(self, files: Sequence[str], node: int, number: int) -> bytes:
         """A piece as gzipped JSON of ``Piece``."""
+        ...
+
+    async def counted(
+        self, files: Sequence[str], node: int, width: int, span: tuple[int, int], uids: list[str]
+    ) -> Counted:
+        """What happened from when to when (``span``, ns), in bins."""
         ...
 
     async def find(self, files: Sequence[str], node: int, sought: Sought) -> Found:
@@ -225,15 +241,18 @@ def api(library: LibraryLike) -> Part:
         except RecordingError as error:
             return _refusal(error)
 
+    bins.add(routes, library, names=_names, refused=_refusal)
+
     answers: dict[tuple[str, str], Any] = {
         ("/api/v1/recordings", "200"): RecordingList,
+        (bins.OF_RECORDING, "200"): Counted,
         ("/api/v1/recording", "200"): FilmTold,
         ("/api/v1/recording/piece", "200"): Piece,
         ("/api/v1/recording/find", "200"): Found,
         (MARKERS, "200"): Markers,
         (f"POST {MARKERS}", "200"): Markers,
     }
-    for path in ("", "/piece", "/find", "/markers"):
+    for path in ("", "/bins", "/piece", "/find", "/markers"):
         for status in _REFUSALS:
             answers[f"/api/v1/recording{path}", str(status)] = Problem
     return Part(routes, answers, changes=(MARKERS,))

@@ -11,7 +11,9 @@ import pytest
 
 from app.engine.records import Note, Record, RelistFinished, RuntimeHung
 from app.errors import RecordingError
-from app.hub.filmwire import Piece, Sought
+from app.hub.filmwire import Counted, Piece, Sought
+from app.journal import levels as levels_module
+from app.journal.levels import WIDTHS, Cut, Levels
 from app.journal.projection import PodTable
 from app.journal.rebuild import StateBuilder
 from app.recording import format as words
@@ -25,6 +27,7 @@ from app.replaying import film as films
 from app.replaying.film import Film
 from app.replaying.past import Cutting, Past
 from app.replaying.plan import PIECE
+from app.replaying.shelf import SpoolShelf
 from app.replaying.show import Show
 from tests.recording.recorded import SECOND, record_scenario
 from tests.replaying.test_sources import written
@@ -242,6 +245,53 @@ def test_what_has_not_been_read_is_found_nevertheless(indexed: Path) -> None:
     assert film.find(Sought(what="pod", seq=0, uid="nobody's")).seq is None
 
 
+def bins(film: Film, records: list[Record], width: int = WIDTHS[1]) -> tuple[Counted, Cut]:
+    """What a film has counted, and what these records come to."""
+    uids = sorted({uid for one in records if (uid := getattr(one, "uid", None))})
+    levels = Levels(lanes=len(uids) + 1)
+    for record in records:
+        levels.apply(record)
+    end = 1 + max((one.t for one in records), default=0)
+    counted = film.counted(width, 0, end, uids)
+    return counted, levels.cut(width, 0, end, uids, staying=True)
+
+
+def test_it_is_counted_as_far_as_it_has_been_read(
+    storm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And all of it at the end, however narrow the bins: blocks are laid aside, none is lost."""
+    monkeypatch.setattr(levels_module, "BLOCK", 64)
+    film = Show([storm]).films[0]
+    assert film.counted(WIDTHS[0], 0, 1, ()).t < 0
+    records: list[Record] = []
+    for _ in range(3):
+        records += film.advance()
+    counted, expected = bins(film, records)
+    assert counted.reading
+    assert counted.t == records[-1].t - 1
+    assert (counted.all, counted.pods) == (expected.all, expected.pods)
+    while more := film.advance():
+        records += more
+    for width in WIDTHS:
+        counted, expected = bins(film, records, width)
+        assert (counted.reading, counted.t, counted.layout) == (False, records[-1].t, film.layout)
+        told = msgspec.structs.asdict(expected)
+        assert {name: getattr(counted, name) for name in told} == told
+        assert dict(counted.known).keys() == set(WIDTHS)
+
+
+def test_where_counts_have_no_room_it_plays_on_and_says_up_to_where_it_knows(
+    storm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(films, "SpoolShelf", lambda: SpoolShelf(500))
+    monkeypatch.setattr(levels_module, "BLOCK", 64)
+    _show, film, records = read(storm)
+    assert film.whole
+    counted, _expected = bins(film, records)
+    assert not counted.reading
+    assert counted.t < records[-1].t
+
+
 @pytest.mark.parametrize("asked", [True, False])
 def test_an_index_that_is_not_true_is_given_up(indexed: Path, tmp_path: Path, asked: bool) -> None:
     path = tmp_path / "flipped.mcap"
@@ -267,6 +317,8 @@ def test_an_index_that_is_not_true_is_given_up(indexed: Path, tmp_path: Path, as
     assert [record for part in pieces(film, show) for record in part.records] == records
     assert any("damaged" in one for one in told.warnings)
     assert sum(told.overview.records) == len(records)
+    counted, expected = bins(film, records)
+    assert (counted.layout, counted.all) == (2, expected.all)
 
 
 def test_states_that_cannot_be_understood_are_done_without_also_after_the_end(

@@ -116,7 +116,7 @@ class Site:
             pages=pages,
             static=static,
             desk=desk,
-            parts=[bins.part(self.levels, self.state), *parts],
+            parts=[bins.part(bins.of_session(self.levels, self.state)), *parts],
         )
 
     def client(self, **options: Any) -> httpx.AsyncClient:

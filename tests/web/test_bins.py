@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from urllib.parse import quote
 
 import httpx
 import msgspec
 import pytest
+from fastapi import FastAPI
 
+from app.hub.filmwire import Counted
 from app.journal.levels import WIDTHS
 from app.journal.marks import MARKS
-from app.web.bins import MOST_BINS, MOST_PODS, BinsReport
+from app.replaying.library import Library
+from app.web import recordings
+from app.web.bins import MOST_BINS, MOST_PODS, BinsReport, of_given, part
 from tests.build import HOSTILE, SECOND, SESSION, chain, pod_gone, pod_seen
 from tests.web.site import Site, standing
 
@@ -81,3 +86,42 @@ async def test_no_is_a_sentence(site: Site, query: str, words: str) -> None:
     assert answer.status_code == 422
     assert words in answer.json()["error"]
     assert answer.json()["error"].endswith("describes the parameters.")
+
+
+async def test_a_recording_is_counted_as_it_is_read(tmp_path: Path) -> None:
+    """The session's own address tells of what was given."""
+    given = tmp_path / "a.jsonl"
+    records = [record for n in range(50) for record in chain(n, n * SECOND, HOSTILE)]
+    given.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in records))
+    library = Library(None, [given])
+    await library.open_given()
+    app = FastAPI()
+    parts = [recordings.api(library), part(of_given(library, standing(capacity=10).state))]
+    for one in parts:
+        app.include_router(one.router)
+    client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1")
+    query = f"width={WIDTH}&from_t=0&to_t={60 * SECOND}&pod={quote(HOSTILE)}"
+    path = f"/api/v1/recording/bins?file=a.jsonl&{query}"
+    async with client:
+        before = msgspec.json.decode((await client.get(path)).content, type=Counted, strict=True)
+        assert (before.reading, before.all) == (True, [])
+        for show in library.open:
+            while show.films[0].advance():
+                pass
+        counted = msgspec.json.decode((await client.get(path)).content, type=Counted, strict=True)
+        assert (counted.reading, counted.t, counted.marks) == (False, records[-1].t, MARKS)
+        stops = [n for mark, n in zip(counted.all[1::3], counted.all[2::3], strict=True)
+                 if MARKS[mark] == "stop"]  # fmt: skip
+        assert stops == [1] * 50
+        assert list(counted.pods) == [HOSTILE]
+        own = await client.get(f"/api/v1/bins?{query}")
+        report = msgspec.json.decode(own.content, type=BinsReport, strict=True)
+        assert (report.session, report.all, report.t) == (SESSION, counted.all, counted.t)
+        for wrong, status, words in (
+            (path.replace("a.jsonl", "b.jsonl"), 404, "b.jsonl"),
+            (path.replace("a.jsonl", "..%2Fa"), 404, "by its file's name"),
+            (f"{path}&node=3", 404, "no node 3"),
+        ):
+            answer = await client.get(wrong)
+            assert answer.status_code == status
+            assert words in answer.json()["error"]
