@@ -37,6 +37,7 @@ class Show:
         if len(opened) > 1:
             self.name += f" and {len(opened) - 1} more"
         nodes = by_node(opened)
+        self._files = list(nodes.values())
         self.films = [
             Film(files, name=self.name, digest=self.digest, origin=origin)
             for files in nodes.values()
@@ -50,6 +51,17 @@ class Show:
         self.markers = MarkerFile(opened[0].source.path, origin)
         self.title = self.films[0].title
         self.simulated = all(film.simulated for film in self.films)
+
+    def around(self, node: int, t: int) -> list[Path]:
+        """The files in which the minute before ``t`` (ns) of a node may be, the oldest first: of
+        each session the one that was written then, and the one before."""
+        at = self.films[node].origin + t
+        sessions: dict[str, list[Opened]] = {}
+        for file in self._files[node]:
+            if file.began <= at:
+                sessions.setdefault(file.session, []).append(file)
+        last = [file for files in sessions.values() for file in files[-2:]]
+        return [file.source.path for file in sorted(last, key=lambda one: one.began)]
 
 
 def by_node(opened: Sequence[Opened]) -> dict[str, list[Opened]]:
