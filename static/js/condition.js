@@ -6,17 +6,26 @@
  * @typedef {import("./story.js").Parts} Parts
  * @typedef {{
  *   id: string, icon: "ok"|"warning"|"bad"|"waiting", word: string, fact: Parts, meaning: string,
- *   action: {text: string, href: string, act?: "hurry"|"start"}|null
- * }} Condition `act`: what a button does here, where the page can; else the link leads on.
+ *   action: Action|null, also?: Action|null, was?: Condition, waits?: boolean
+ * }} Condition `also`: what else can be done. `was`: how things were at the end of what is played.
+ *   `waits`: nothing comes from the server, and whether there is a pause before the next try.
+ * @typedef {"hurry"|"start"|"incident"} Act
+ * @typedef {{text: string, href: string, act?: Act, key?: string}} Action
+ *   `act`: what a button does here, where the page can; else the link leads on. `key` does the same.
+ * @typedef {{length: number, whole: boolean, read: number, incidents: number}} Ending
+ *   What is played, where the cursor is at its end: how long it is (ns), and how many incidents it
+ *   has; not `whole`: it has only been `read` so far (0 to 1).
  * @typedef {{
  *   state: SessionState|null, now: number, link: "connecting"|"open"|"waiting", silence: number,
  *   online: boolean, farewell: string, lagging: number, usual: number|null, pods: number,
- *   downSince: number|null, opening: boolean, lost: number, told: number
+ *   downSince: number|null, opening: boolean, lost: number, told: number, next?: number|null,
+ *   ending?: Ending|null
  * }} Situation
  *   `silence`: since the last message (ns). `lagging`: records skipped a moment ago. `usual`: this
  *   node's usual global relist (ns). `downSince`: since when there are no hints (t).
  *   `opening`: the session's first try to connect goes on. `lost`: those of the skipped that are not
- *   known here. `told`: stop events that came since the oldest call began.
+ *   known here. `told`: stop events that came since the oldest call began. `next`: until the next try
+ *   to connect (ns); null: one is under way. `ending`: the cursor of a player is at the end.
  */
 import { age, count, duration } from "./words.js";
 
@@ -29,12 +38,22 @@ const SLOW_LEAST = 100e6;
 
 /** @param {string} id */
 const help = (id, text = "What this means") => ({ text, href: `/help#${id}` });
-/** @param {string} id @param {"hurry"|"start"} act @param {string} text */
-const press = (id, act, text) => ({ text, href: `/help#${id}`, act });
+/** @param {string} id @param {Act} act @param {string} text @param {string} [key] */
+const press = (id, act, text, key) => ({ text, href: `/help#${id}`, act, key });
+
+/** Whether the stream is closed because plegscope ended, as at the end of a recording, and not given up. @param {SessionState["engine"]["stream"]} stream */
+export function wasStopped(stream) {
+  return stream.state === "closed" && stream.meaning.startsWith("plegscope was stopped");
+}
 
 /** @param {Situation} at @returns {Condition} */
 export function condition(at) {
-  return unheard(at) ?? recorded(at) ?? unrecorded(at) ?? ill(at) ?? passing(at) ?? well(at);
+  return unheard(at) ?? recorded(at) ?? unrecorded(at) ?? atEnd(at) ?? present(at);
+}
+
+/** How things are where all is known. @param {Situation} at @returns {Condition} */
+function present(at) {
+  return ill(at) ?? passing(at) ?? well(at);
 }
 
 /** A recording, at its end. @param {Situation} at @returns {Condition|null} */
@@ -43,6 +62,27 @@ function recorded(at) {
   return {
     id: "recorded", icon: "waiting", word: "End of the recording.", fact: ["It tells of ", { b: age(at.now) }, "."],
     meaning: "What came after is not known. Time stands still here: drag, or press the left arrow, to look back.", action: press("recorded", "start", "Back to the start"),
+  };
+}
+
+/** What is played, at its end: how it was then is still what one wants to know. @param {Situation} at @returns {Condition|null} */
+function atEnd(at) {
+  const { ending } = at;
+  if (!ending || !at.state) return null;
+  const was = present(at);
+  const { whole, read } = ending;
+  const last = `At its end: ${was.word} ${flat(was.fact)} ${was.meaning}`.trim();
+  const action = press("recorded", "start", "Back to the start", "Home");
+  const also = ending.incidents ? press("recorded", "incident", "The incident before", "E") : null;
+  if (!whole) {
+    return {
+      id: "recorded", icon: "waiting", word: "Read up to here.", fact: [{ b: `${Math.round(read * 100)}\u00a0%` }, " of the recording; more is on its way."],
+      meaning: last.replace("At its end:", "Here:"), action, also, was,
+    };
+  }
+  return {
+    id: "recorded", icon: "waiting", word: "End of the recording.", fact: ["It tells of ", { b: duration(ending.length) }, "; what came after is not known."],
+    meaning: last, action, also, was,
   };
 }
 
@@ -58,20 +98,27 @@ function unrecorded(at) {
 
 /** Nothing comes from the server. @param {Situation} at @returns {Condition|null} */
 function unheard(at) {
+  const waits = typeof at.next === "number";
   if (!at.state) {
     return at.link === "waiting" && at.silence > GONE
-      ? { id: "gone", icon: "waiting", word: "plegscope does not answer.", fact: ["Trying again."], meaning: "If it was stopped, start it again with the same command.", action: press("gone", "hurry", "Try now") }
-      : { id: "starting", icon: "waiting", word: "Starting.", fact: ["Waiting for the first picture."], meaning: "It comes as soon as plegscope answers.", action: help("starting", "Why this is not a fault") };
+      ? { waits, id: "gone", icon: "waiting", word: "plegscope does not answer.", fact: nextTry(at, true), meaning: "If it was stopped, start it again with the same command.", action: press("gone", "hurry", "Try now", "r") }
+      : { waits, id: "starting", icon: "waiting", word: "Starting.", fact: ["Waiting for the first picture."], meaning: "It comes as soon as plegscope answers.", action: help("starting", "Why this is not a fault") };
   }
   if (at.link === "open" ? at.silence < 2 * GONE : at.silence < GONE) return null;
   if (!at.online) {
-    return { id: "offline", icon: "waiting", word: "This browser is offline.", fact: ["Last heard ", { b: age(at.silence) }, " ago."], meaning: "The picture is frozen, not live, until the network is back.", action: press("offline", "hurry", "Try now") };
+    return { waits, id: "offline", icon: "waiting", word: "This browser is offline.", fact: ["Last heard ", { b: age(at.silence) }, " ago; ", ...nextTry(at)], meaning: "The picture is frozen, not live, until the network is back.", action: press("offline", "hurry", "Try now", "r") };
   }
   return {
-    id: "gone", icon: "waiting", word: "plegscope is gone.", fact: ["Last heard ", { b: age(at.silence) }, " ago."],
-    meaning: `${at.farewell ? at.farewell + " " : ""}The picture is frozen, not live. Trying again every few seconds; start plegscope again if it was stopped.`,
-    action: press("gone", "hurry", "Try now"),
+    waits, id: "gone", icon: "waiting", word: "plegscope is gone.", fact: ["Last heard ", { b: age(at.silence) }, " ago; ", ...nextTry(at)],
+    meaning: `${at.farewell ? at.farewell + " " : ""}The picture is frozen, not live. Start plegscope again if it was stopped.`,
+    action: press("gone", "hurry", "Try now", "r"),
   };
+}
+
+/** When it is tried again. @param {Situation} at @param {boolean} [first] it begins the sentence @returns {Parts} */
+function nextTry(at, first = false) {
+  if (at.next === null || at.next === undefined) return [first ? "Trying now." : "trying now."];
+  return [first ? "Next try in " : "next try in ", { b: `${Math.max(1, Math.ceil(at.next / 1e9))}\u00a0s` }, "."];
 }
 
 /** The loop or the runtime is not well. @param {Situation} at @returns {Condition|null} */
@@ -143,7 +190,7 @@ function passing(at) {
       meaning: `${sentence(stream.meaning)}${next} ${healthy}`, action: help("polling", "Which runtimes have one"),
     };
   }
-  if (stream.state === "closed") {
+  if (stream.state === "closed" && !wasStopped(stream)) {
     return {
       id: "given-up", icon: "warning", word: "Stream given up", fact: [{ b: age(at.now - stream.since_t) }, " ago."],
       meaning: `After five ends profile ${state.engine.profile} does not open it again: only a restart does. The global relist still finds every stop, up to ${duration(pace)} later.`,
@@ -197,7 +244,12 @@ function lastRelist(at) {
 
 /** The same behind another sentence. @param {Situation} at */
 function healthyWords(at) {
-  return `PLEG is healthy: t${lastRelist(at).map((part) => (typeof part === "string" ? part : part.b)).join("").slice(1)}`;
+  return `PLEG is healthy: t${flat(lastRelist(at)).slice(1)}`;
+}
+
+/** @param {Parts} parts */
+function flat(parts) {
+  return parts.map((part) => (typeof part === "string" ? part : part.b)).join("");
 }
 
 /** With a full stop at its end. @param {string} text */

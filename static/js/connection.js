@@ -2,7 +2,8 @@
 /**
  * The WebSocket: opened again whenever it ends, with growing pauses, for ever.
  *
- * Link states: "connecting" (never heard yet), "open", "waiting" (a pause before the next try).
+ * Link states: "connecting" (never heard yet), "open", "waiting" (a pause before the next try, and
+ * that try until it is greeted).
  * A server that says nothing for SILENCE_MS is taken for gone: it sends its state twice a second.
  */
 /** @typedef {import("./types.js").Message} Message */
@@ -27,7 +28,8 @@ export class Connection {
    *   setTimer?: (callback: () => void, ms: number) => any,
    *   clearTimer?: (timer: any) => void,
    *   random?: () => number,
-   * }} options `url` is asked anew for each try, so that it can say what to resume from
+   *   clock?: () => number,
+   * }} options `url` is asked anew for each try, so that it can say what to resume from; `clock`: ms
    */
   constructor(options) {
     this.options = options;
@@ -35,11 +37,14 @@ export class Connection {
     this.setTimer = options.setTimer ?? ((callback, ms) => setTimeout(callback, ms));
     this.clearTimer = options.clearTimer ?? ((timer) => clearTimeout(timer));
     this.random = options.random ?? Math.random;
+    this.clock = options.clock ?? (() => performance.now());
     /** @type {WebSocket|null} */
     this.socket = null;
     this.attempt = 0;
     /** @type {any} */
     this.timer = null;
+    /** When the pause ends, by `clock`; null: none goes on. @type {number|null} */
+    this.due = null;
     /** @type {any} */
     this.watchdog = null;
     /** @type {Link} */
@@ -52,19 +57,26 @@ export class Connection {
     this.#connect();
   }
 
+  /** How long until the next try, ms; null: one is under way, or none is needed. @returns {number|null} */
+  nextTry() {
+    return this.due === null ? null : Math.max(0, this.due - this.clock());
+  }
+
   /**
    * Try at once instead of waiting (the browser is back online, the page is visible again).
-   * @param {boolean} [insist] somebody asked for it: a connection that says nothing is given up
+   * @param {boolean} [insist] somebody asked for it: what is open or under way and says nothing is given up
    */
   hurry(insist = false) {
-    if (insist && this.link === "open") this.#drop();
-    if (this.link !== "waiting") return;
+    if (insist && this.socket) this.#drop();
+    // A try that is under way is as quick as another one would be.
+    if (this.due === null) return;
     this.attempt = 0;
     this.clearTimer(this.timer);
     this.#connect();
   }
 
   #connect() {
+    this.due = null;
     let socket;
     try {
       socket = this.open(this.options.url());
@@ -114,7 +126,9 @@ export class Connection {
     this.socket = null;
     this.clearTimer(this.watchdog);
     this.clearTimer(this.timer);
-    this.timer = this.setTimer(() => this.#connect(), backoff(this.attempt, this.random()));
+    const pause = backoff(this.attempt, this.random());
+    this.due = this.clock() + pause;
+    this.timer = this.setTimer(() => this.#connect(), pause);
     this.attempt += 1;
     this.#say("waiting");
   }

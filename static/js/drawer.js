@@ -8,7 +8,7 @@
 import { byId, glyph, h, parts, podPath } from "./dom.js";
 import { lateness } from "./stats.js";
 import { findGlyph, hops, verdict } from "./story.js";
-import { count, duration, exitMeaning, lateBy, timeOfDay } from "./words.js";
+import { count, duration, exitMeaning, lateBy, timeOfDay, zone } from "./words.js";
 
 export class Drawer {
   /** @param {{store: Store, utc: () => import("./words.js").Times, select: (seq: number|null) => void, step: (direction: -1|1) => void, near: () => void, isNear: () => boolean, zoom: () => void}} host */
@@ -118,7 +118,7 @@ export class Drawer {
       glyph(hop.glyph),
       h("div", { class: "hop-what" }, h("p", {}, hop.what), hop.detail ? h("p", { class: "sub" }, hop.detail) : ""),
       h("div", { class: "hop-when" }, h("p", {}, h("b", {}, hop.value)), h("p", { class: "mono" }, timeOfDay(clock.wall(hop.t), this.host.utc(), 4)))));
-    return h("section", {}, h("h3", {}, "Chain"), h("ol", { class: "chain" }, ...items));
+    return h("section", {}, h("h3", {}, "Chain ", this.#zone()), h("ol", { class: "chain" }, ...items));
   }
 
   /** @param {Chain} chain */
@@ -136,7 +136,12 @@ export class Drawer {
       button.addEventListener("click", () => this.host.select(each.seq));
       return h("li", {}, button);
     });
-    return h("section", {}, h("h3", {}, "Earlier stops of this container"), h("ol", {}, ...rows));
+    return h("section", {}, h("h3", {}, "Earlier stops of this container ", this.#zone()), h("ol", {}, ...rows));
+  }
+
+  /** The zone of the times below. */
+  #zone() {
+    return h("span", { class: "sub" }, zone(this.host.utc()));
   }
 
   /** The chain's records, as the journal has them. @param {Chain} chain @param {import("./story.js").Hop[]} list */

@@ -4,6 +4,7 @@
  * server, so what a link would hold stands behind the `#` of the address.
  */
 import { byId } from "./dom.js";
+import { endingOf } from "./ending.js";
 import { NodePage } from "./nodepage.js";
 import { Player } from "./player.js";
 import { PlayerBar, playerKeys } from "./player-bar.js";
@@ -44,6 +45,7 @@ function exportPage() {
     capacity: CAPACITY,
     steady: STEADY,
     range: () => [0, Math.max(1, player.duration)],
+    ending: () => endingOf(player),
     keys: () => [...playerKeys(() => bar)],
     address: {
       read: () => pageQuery(location.hash.slice(1)),

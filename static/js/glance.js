@@ -7,6 +7,7 @@
  * @typedef {import("./condition.js").Condition} Condition
  * @typedef {import("./story.js").Parts} Parts
  */
+import { wasStopped } from "./condition.js";
 import { byId, h, parts, setChildren, setText } from "./dom.js";
 import { isNarrow } from "./palette.js";
 import { slowestCall, stops, timesWords, usual } from "./stats.js";
@@ -53,7 +54,7 @@ export function streamWords(state, now, downSince) {
     case "connected": return `Stream connected\u00a0${since}.`;
     case "connecting": return "Stream connecting.";
     case "waiting": return `Stream down for ${since}.`;
-    case "closed": return `Stream given up ${since} ago.`;
+    case "closed": return wasStopped(stream) ? "Stream closed with the recording." : `Stream given up ${since} ago.`;
     default: return state.engine.health.last_start_t === null ? "Stream not opened yet." : stream.policy === "relist_only" ? "Stream left alone." : "This profile opens no stream.";
   }
 }
@@ -63,8 +64,10 @@ export class Glance {
   constructor(store, acts) {
     this.store = store;
     this.acts = acts;
-    this.means = h("span", {});
-    this.action = h("span", {});
+    /** Somebody asked to try at once, and has not been told what came of it. */
+    this.asked = false;
+    this.means = h("span", { class: "means" });
+    this.action = h("span", { class: "acts" });
     byId("meaning").replaceChildren(this.means, " ", this.action);
     this.icon = byId("state-icon").querySelector("use");
     this.block = /** @type {HTMLElement} */ (document.querySelector(".glance"));
@@ -75,19 +78,27 @@ export class Glance {
     this.spokenId = "";
   }
 
-  /** @param {Condition} condition @param {number} now @param {{following: boolean, lookingBack: number, fresh: number}} back */
-  update(condition, now, back) {
+  /**
+   * @param {Condition} condition @param {number} now @param {{following: boolean, lookingBack: number, fresh: number}} back
+   * @param {string} [whose] of several nodes, the one that is told of
+   */
+  update(condition, now, back, whose = "") {
     const { store } = this;
     this.icon.setAttribute("href", `#g-${condition.icon}`);
     const flat = (/** @type {Parts} */ list) => list.map((part) => (typeof part === "string" ? part : part.b)).join("");
     const sentence = byId("sentence");
-    setChildren(sentence, `${condition.word}|${flat(condition.fact)}`, () => [h("strong", {}, condition.word), " ", ...parts(condition.fact)]);
+    const of = whose ? `${whose}: ` : "";
+    setChildren(sentence, `${of}${condition.word}|${flat(condition.fact)}`, () => [of, h("strong", {}, condition.word), " ", ...parts(condition.fact)]);
     sentence.dataset.state = condition.id;
     const meaning = byId("meaning");
     meaning.hidden = !condition.meaning && !condition.action;
     setText(this.means, condition.meaning);
     // The words tick; what can be pressed stays, and so does the focus on it.
-    setChildren(this.action, `${condition.id}|${condition.action?.text}`, () => this.#action(condition.action));
+    const { action, also } = condition;
+    const held = this.action.contains(document.activeElement);
+    setChildren(this.action, `${condition.id}|${action?.text}|${also?.text}`, () => [...this.#action(action), ...(also?.act && this.acts[also.act] ? [" ", ...this.#action(also)] : [])]);
+    // What was pressed has done its work and is gone: whoever goes by keyboard goes on from the sentence.
+    if (held && !this.action.contains(document.activeElement)) this.#focus(this.action.querySelector("button, a") ?? sentence);
     const counts = countsLine(store, now, !ABOUT_STREAM.has(condition.id));
     setChildren(byId("counts"), flat(counts), () => parts(counts));
     const line = byId("back");
@@ -95,15 +106,24 @@ export class Glance {
     setText(byId("back-text"), back.lookingBack > 0.5e9 ? `Looking back ${age(back.lookingBack)}.` : "Paused.");
     setText(byId("back-count"), back.fresh ? `${count(back.fresh, "new record")},` : "");
     this.#keepHeight(condition.id);
-    this.#speak(condition, `${condition.word} ${flat(condition.fact)} ${flat(counts)}`);
+    this.#speak(condition, `${of}${condition.word} ${flat(condition.fact)} ${flat(counts)}`);
     this.#foot(now);
+  }
+
+  /** @param {HTMLElement} element */
+  #focus(element) {
+    if (element.tabIndex < 0) {
+      element.tabIndex = -1;
+      element.addEventListener("blur", () => element.removeAttribute("tabindex"), { once: true });
+    }
+    element.focus();
   }
 
   /** @param {Condition["action"]} action @returns {(Node|string)[]} */
   #action(action) {
     const act = action?.act ? this.acts[action.act] : null;
     if (action && act) {
-      const button = h("button", { type: "button", class: "button small" }, action.text);
+      const button = h("button", { type: "button", class: "button small", title: action.key ? `${action.text} (${action.key})` : null, "aria-keyshortcuts": action.key ?? null }, action.text);
       button.addEventListener("click", act);
       return [button];
     }
@@ -130,9 +150,26 @@ export class Glance {
     this.block.style.minHeight = `${offsetHeight}px`;
   }
 
+  /** Somebody asked to try at once: is told so, and then what came of it. */
+  trying() {
+    this.asked = true;
+    setText(byId("spoken"), "Trying to connect.");
+  }
+
   /** @param {Condition} condition @param {string} text */
   #speak(condition, text) {
     const time = performance.now();
+    if (this.asked && condition.waits === undefined) {
+      this.asked = false;
+      this.spokenAt = -Infinity;
+      this.spokenId = "";
+      text = `Connected again. ${text}`;
+    } else if (this.asked && condition.waits) {
+      this.asked = false;
+      setText(byId("spoken"), `No answer yet. ${text}`);
+      this.spokenAt = time;
+      return;
+    }
     if (time - this.spokenAt < SPEAK_EVERY) return;
     // The ticking seconds of a healthy node are no news: only stops and changes of state are.
     const news = condition.id + (this.store.finds.at(-1)?.seq ?? "");
@@ -177,8 +214,9 @@ export class Glance {
     setText(byId("head-global"), last && last.duration_ns !== null ? duration(last.duration_ns) : "none yet");
     const { stream } = state.engine;
     const none = stream.state !== "connected" && (stream.code === "unimplemented" || stream.code === "immediate_eof");
-    const words = none ? "not available" : { connected: "connected", connecting: "connecting", waiting: "down", closed: "given up", off: stream.policy === "relist_only" ? "left alone" : "not used" }[stream.state];
-    setText(byId("head-stream"), none || stream.state === "off" ? words : `${words} ${age(now - (stream.state === "closed" ? stream.since_t : this.store.downSince ?? stream.since_t))}${stream.state === "closed" ? " ago" : ""}`);
+    const stopped = wasStopped(stream);
+    const words = none ? "not available" : { connected: "connected", connecting: "connecting", waiting: "down", closed: stopped ? "closed" : "given up", off: stream.policy === "relist_only" ? "left alone" : "not used" }[stream.state];
+    setText(byId("head-stream"), none || stopped || stream.state === "off" ? words : `${words} ${age(now - (stream.state === "closed" ? stream.since_t : this.store.downSince ?? stream.since_t))}${stream.state === "closed" ? " ago" : ""}`);
     byId("head-stream").title = stream.meaning;
     setText(byId("head-queue-length"), `${state.engine.queue.length} of ${state.engine.queue.capacity}`);
     const typical = usual(this.store);

@@ -9,6 +9,8 @@ export class Header {
   /** @param {import("./nodepage.js").NodePage} page */
   constructor(page) {
     this.page = page;
+    /** Nothing comes from the server. */
+    this.lost = true;
   }
 
   update() {
@@ -19,11 +21,14 @@ export class Header {
     const typical = usual(store);
     const pods = [...store.lanes.values()].filter((lane) => lane.goneT === null).length;
     const call = store.state?.oldest_call;
+    const next = page.source.nextTry?.() ?? null;
     const how = condition({
       told: call?.hung ? told(store, now - call.age_ns) : 0,
       state: store.state, now, link: page.source.link, silence: clock.silence(), online: navigator.onLine,
       farewell: page.source.farewell, lagging: page.lagging, lost: page.lost, usual: typical?.middle ?? null, pods, downSince: store.downSince, opening: store.opening(now),
+      next: next === null ? null : next * 1e6, ending: page.options.ending?.() ?? null,
     });
+    this.lost = how.waits !== undefined;
     // What is frozen does not tick: nothing is known after it.
     const seen = page.frozenT() ?? now;
     const [from, to] = view.window(seen);
@@ -32,12 +37,13 @@ export class Header {
     // A player stands still most of the time: what matters there is whether its cursor is in sight.
     const here = view.following || (page.options.clock !== undefined && Math.abs(to - now) < view.span * 0.03);
     page.writeZone();
-    page.glance.update(how, seen, { following: here, lookingBack: now - to, fresh: here || page.options.clock ? 0 : store.lastSeq - page.leftAt });
+    page.glance.update(how, seen, { following: here, lookingBack: now - to, fresh: here || page.options.clock ? 0 : store.lastSeq - page.leftAt }, page.name);
     page.glance.heads(seen);
     page.gauge.update(store.state, seen, typical);
     page.trend.update(store, seen, typical);
     page.distribution.update(store, seen);
-    page.legend.update(store, from, to, page.bins && store.truncated && from < store.firstT ? page.bins.legend(from, Math.min(to, store.firstT)) : {});
+    const { stores, of } = page.counted();
+    page.legend.update(stores, from, to, page.bins && store.truncated && from < store.firstT ? page.bins.legend(from, Math.min(to, store.firstT)) : {}, of);
     page.table.update();
     page.tabs.update();
     page.minimap.update();
@@ -72,10 +78,16 @@ export class Header {
       text = `${page.lineup.hidden} ${page.lineup.hidden === 1 ? "pod is" : "pods are"} hidden by the filter.`;
     } else if (pods === 0 && !page.lineup.rows.length) [bold, text] = ["No pods on this node.", "Global relists run; there is nothing to find."];
     box.hidden = !text || page.lineup.rows.length > 0;
+    // On a narrow screen the lanes are one tab of several: the others say it too.
+    const unmatched = byId("unmatched");
+    unmatched.hidden = box.hidden || !page.lineup.filter || page.besides.some(({ lineup }) => lineup.rows.some((row) => row.lane));
+    byId("main").toggleAttribute("data-unmatched", !unmatched.hidden);
     if (box.hidden || box.dataset.text === bold + text) return;
     box.dataset.text = bold + text;
-    const clear = h("button", { type: "button", class: "button small" }, "Clear filter");
-    clear.addEventListener("click", () => page.setFilter(""));
-    box.replaceChildren(h("span", {}, bold ? h("strong", {}, bold) : "", bold ? " " : "", text), page.lineup.filter ? clear : "");
+    for (const place of [box, unmatched]) {
+      const clear = h("button", { type: "button", class: "button small" }, "Clear filter");
+      clear.addEventListener("click", () => page.setFilter(""));
+      place.replaceChildren(h("span", {}, bold ? h("strong", {}, bold) : "", bold ? " " : "", text), page.lineup.filter ? clear : "");
+    }
   }
 }

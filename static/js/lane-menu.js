@@ -8,7 +8,7 @@
  * @typedef {import("./keys.js").Key} Key
  */
 import { byId, h, setText } from "./dom.js";
-import { laneKey, readSort, SORTS } from "./lane-order.js";
+import { readSort, SORTS } from "./lane-order.js";
 import { toggled } from "./lineup.js";
 import { count } from "./words.js";
 
@@ -112,16 +112,16 @@ export class LaneMenu {
     this.#again(folded ? "Quiet pods are folded away." : "Quiet pods are shown.");
   }
 
-  /** Fold a pod's containers out, or in again. @param {Lane|null} lane */
-  fold(lane) {
+  /** Fold a pod's containers out, or in again. @param {Lane|null} lane @param {import("./lineup.js").Lineup} [its] of the node it is on */
+  fold(lane, its = this.lineup) {
     if (!lane) return this.#none();
     const { lineup } = this;
-    const key = laneKey(lane);
-    const open = lineup.isOpen(lane);
+    const key = its.keyOf(lane);
+    const open = its.isOpen(lane);
     // One that is folded in after all were folded out: the others stay out, as far as a link holds them.
     if (lineup.allUnfolded) {
       lineup.allUnfolded = false;
-      const others = lineup.rows.flatMap((row) => (row.open && row.lane && row.lane !== lane ? [laneKey(row.lane)] : []));
+      const others = [this.page, ...this.page.besides].flatMap((one) => one.lineup.rows.flatMap((row) => (row.open && row.lane && row.lane !== lane ? [one.lineup.keyOf(row.lane)] : [])));
       lineup.unfolded = others.reduce((/** @type {string[]} */ list, each) => (list.includes(each) ? list : toggled(list, each)), []);
     } else if (!open && !lane.parts.size) return this.#changed(`No container of ${lane.label} is known.`);
     else lineup.unfolded = toggled(lineup.unfolded, key);
@@ -136,11 +136,12 @@ export class LaneMenu {
     this.#changed(unfolded ? "The containers of all pods are shown." : "All pods are folded.");
   }
 
-  /** Keep a pod on top, or no longer. @param {Lane|null} lane */
-  pin(lane) {
+  /** Keep a pod on top, or no longer. @param {Lane|null} lane @param {import("./lineup.js").Lineup} [its] of the node it is on */
+  pin(lane, its = this.lineup) {
     if (!lane) return this.#none();
-    this.lineup.pins = toggled(this.lineup.pins, laneKey(lane));
-    return this.#changed(`${lane.label} ${this.lineup.isPinned(lane) ? "stays on top" : "is no longer on top"}.`);
+    const key = its.keyOf(lane);
+    this.lineup.pins = toggled(this.lineup.pins, key);
+    return this.#changed(`${lane.label} ${this.lineup.pins.includes(key) ? "stays on top" : "is no longer on top"}.`);
   }
 
   #none() {
@@ -154,11 +155,28 @@ export class LaneMenu {
     else this.page.setFilter("");
   }
 
-  /** The pod at hand: its head has the focus or the pointer, or its mark is selected or under the cursor. @returns {Lane|null} */
-  atHand() {
-    const { labels, timeline, store } = this.page;
-    const mark = timeline.cursor === null ? null : store.record(timeline.cursor);
-    return labels.focused() ?? labels.hovered() ?? timeline.chain?.lane ?? store.lanes.get(mark?.uid ?? "") ?? null;
+  /**
+   * The pod at hand, of whichever node: its head has the focus or the pointer, or its mark is selected or under the cursor.
+   * @param {(lane: Lane|null, its: import("./lineup.js").Lineup) => void} act
+   */
+  atHand(act) {
+    const { page } = this;
+    const parts = [page, ...page.besides];
+    /** @type {((part: import("./nodepage.js").Part) => Lane|null|undefined)[]} */
+    const ways = [
+      ({ labels }) => labels.focused(), ({ labels }) => labels.hovered(), ({ timeline }) => timeline.chain?.lane,
+      ({ timeline, store }) => store.lanes.get((timeline.cursor === null ? null : store.record(timeline.cursor))?.uid ?? ""),
+    ];
+    for (const way of ways) {
+      for (const part of parts) {
+        const lane = way(part);
+        if (lane) {
+          act(lane, part.lineup);
+          return;
+        }
+      }
+    }
+    act(null, page.lineup);
   }
 }
 
@@ -167,9 +185,9 @@ export function laneKeys(menu) {
   return [
     { keys: ["g"], show: "g", what: "group by namespace", run: () => menu().nextGroup() },
     { keys: ["v"], show: "v", what: "order of the pods: latest activity, name, restarts, slowest detection", run: () => menu().nextSort() },
-    { keys: ["c"], show: "c", what: "containers of the pod at hand; on its name also → and ←", run: () => menu().fold(menu().atHand()) },
+    { keys: ["c"], show: "c", what: "containers of the pod at hand; on its name also → and ←", run: () => menu().atHand((lane, its) => menu().fold(lane, its)) },
     { keys: ["C"], show: "Shift c", what: "containers of all pods", run: () => menu().unfoldAll(!menu().lineup.allUnfolded) },
-    { keys: ["u"], show: "u", what: "keep the pod at hand on top", run: () => menu().pin(menu().atHand()) },
+    { keys: ["u"], show: "u", what: "keep the pod at hand on top", run: () => menu().atHand((lane, its) => menu().pin(lane, its)) },
     { keys: ["h"], show: "h", what: "fold quiet pods away, or show them", run: () => menu().foldQuiet(!menu().lineup.quietFolded) },
   ];
 }

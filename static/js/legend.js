@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * The legend: what each mark means in one line, how many are in view, and a switch to hide them.
+ * The legend: what each mark means in one line, how many are in view, and a switch to hide them. Of
+ * several nodes on one clock it counts and hides the marks of all.
  *
  * @typedef {import("./store.js").Store} Store
  */
@@ -65,7 +66,16 @@ export function tally(store, from, to, older = {}) {
   return n;
 }
 
+/** Of several nodes together. @param {Record<string, number>[]} each @returns {Record<string, number>} */
+export function total(each) {
+  /** @type {Record<string, number>} */
+  const n = {};
+  for (const one of each) for (const id in one) n[id] = (n[id] ?? 0) + one[id];
+  return n;
+}
+
 const LENGTHS = new Set(["gap", "down"]);
+const IN_VIEW = "The marks that are in view are counted; of a chain each mark.";
 /** In the row; the list of all marks has the rest too. */
 const SHORT = new Set(["stop", "ignored", "relist", "own", "held", "coalesced", "dropped", "skipped", "req", "poll", "event", "gap"]);
 /** Where not all names fit, these keep theirs first. */
@@ -95,10 +105,12 @@ export class Legend {
       this.items.push({ id: kind.id, rare: short && RARE.has(kind.id), button, count });
       return button;
     };
-    row.append(h("span", { class: "legend-view", title: "The marks that are in view are counted; of a chain each mark." }, "in view"), ...KINDS.filter((kind) => SHORT.has(kind.id)).map((kind) => add(kind, true)));
+    this.view = h("span", { class: "legend-view", title: IN_VIEW }, "in view");
+    this.counted = h("span", {}, "Counted in the time in view.");
+    row.append(this.view, ...KINDS.filter((kind) => SHORT.has(kind.id)).map((kind) => add(kind, true)));
     // A page that stands alone has no help to lead to.
     const alone = document.getElementById("main")?.dataset.alone !== undefined;
-    all.append(h("p", { class: "quiet" }, "Counted in the time in view. Press a mark to hide or show it.", ...(alone ? [] : [" ", h("a", { href: "/help#marks" }, "What each means"), "."])), ...KINDS.map((kind) => add(kind, false)));
+    all.append(h("p", { class: "quiet" }, this.counted, " Press a mark to hide or show it.", ...(alone ? [] : [" ", h("a", { href: "/help#marks" }, "What each means"), "."])), ...KINDS.map((kind) => add(kind, false)));
     all.addEventListener("toggle", () => {
       const from = document.getElementById("legend-open")?.getBoundingClientRect();
       if (!from) return;
@@ -113,9 +125,15 @@ export class Legend {
     for (const { id, button } of this.items) button.setAttribute("aria-pressed", String(!this.off.has(id)));
   }
 
-  /** @param {Store} store @param {number} from @param {number} to @param {Record<string, number>} [older] */
-  update(store, from, to, older) {
-    const n = tally(store, from, to, older);
+  /**
+   * @param {Store[]} stores of each node whose marks are counted @param {number} from @param {number} to
+   * @param {Record<string, number>} [older] what bins tell of the first one @param {string} [of] whose marks they are, where there are several nodes
+   */
+  update(stores, from, to, older, of = "") {
+    setText(this.view, of ? `in view, ${of}` : "in view");
+    this.view.title = of ? `${IN_VIEW} These are of ${of}.` : IN_VIEW;
+    setText(this.counted, of ? `Counted in the time in view, of ${of}.` : "Counted in the time in view.");
+    const n = total(stores.map((store, i) => tally(store, from, to, i ? {} : older)));
     for (const { id, rare, button, count } of this.items) {
       const value = n[id] ?? 0;
       const text = id === "running" ? "" : LENGTHS.has(id) ? (value ? duration(value) : "0") : value.toLocaleString("en-US");
@@ -128,7 +146,7 @@ export class Legend {
   /** Glyph and count always; the names too when they fit, or short ones, or as many as fit. */
   #fit() {
     const shown = this.items.filter(({ button }) => button.parentElement === this.row && !button.classList.contains("none"));
-    const key = `${this.row.parentElement?.clientWidth}|${this.row.clientWidth}|${shown.map(({ id, count }) => id + count.textContent?.length).join()}`;
+    const key = `${this.row.parentElement?.clientWidth}|${this.row.clientWidth}|${this.view.textContent}|${shown.map(({ id, count }) => id + count.textContent?.length).join()}`;
     if (key === this.key) return;
     this.key = key;
     const fits = () => this.row.scrollWidth <= this.row.clientWidth;

@@ -56,6 +56,8 @@ export class Lineup {
    */
   constructor(steady) {
     this.steady = steady;
+    /** Before each pod's key, where several nodes share a link: pods of two nodes may have one name. */
+    this.mark = "";
     this.steadyKey = "";
     this.filter = "";
     /** Only lanes where something was said, asked or found between these times. @type {[number, number]|null} */
@@ -76,6 +78,8 @@ export class Lineup {
     this.tabled = { how: "", places: new Map() };
     /** A row says how many pods the filter hides. */
     this.tellsHidden = true;
+    /** It does so too when no pod is left: nobody else says it here. */
+    this.tellsAll = false;
     /** The pointer or the focus is inside: nothing may move. */
     this.held = false;
     /** @type {string[]} */
@@ -103,14 +107,19 @@ export class Lineup {
     this.steadyKey = "";
   }
 
+  /** What a link calls a pod of this node. @param {Lane} lane */
+  keyOf(lane) {
+    return this.mark + laneKey(lane);
+  }
+
   /** @param {Lane} lane */
   isPinned(lane) {
-    return this.pins.length > 0 && this.pins.includes(laneKey(lane));
+    return this.pins.length > 0 && this.pins.includes(this.keyOf(lane));
   }
 
   /** @param {Lane} lane */
   isOpen(lane) {
-    return (this.allUnfolded || (this.unfolded.length > 0 && this.unfolded.includes(laneKey(lane)))) && lane.parts.size > 0;
+    return (this.allUnfolded || (this.unfolded.length > 0 && this.unfolded.includes(this.keyOf(lane)))) && lane.parts.size > 0;
   }
 
   /**
@@ -120,7 +129,7 @@ export class Lineup {
   inOrder(lanes, held = false) {
     const how = `${this.sort}|${this.pins}`;
     const same = held && this.tabled.how === how;
-    const place = (/** @type {Lane} */ lane) => (same ? this.tabled.places.get(lane.uid) ?? Infinity : this.isPinned(lane) ? this.pins.indexOf(laneKey(lane)) : Infinity);
+    const place = (/** @type {Lane} */ lane) => (same ? this.tabled.places.get(lane.uid) ?? Infinity : this.isPinned(lane) ? this.pins.indexOf(this.keyOf(lane)) : Infinity);
     const all = sorted(lanes, this.sort, null).map((lane) => ({ lane, at: place(lane) }))
       .sort((a, b) => (a.at === b.at ? 0 : a.at - b.at)).map(({ lane }) => lane);
     this.tabled = { how, places: new Map(all.map((lane, i) => [lane.uid, i])) };
@@ -233,7 +242,7 @@ export class Lineup {
     } else for (const lane of lanes) add(lane);
     if (this.quiet) push("quiet", at.heading, { pods: this.quiet, fold: "quiet" });
     // Where no pod is left the page says so itself.
-    if (this.hidden && this.tellsHidden && (present.size || this.quiet)) push("hidden", at.heading, { pods: this.hidden, fold: this.near ? "near" : "filter" });
+    if (this.hidden && this.tellsHidden && (present.size || this.quiet || this.tellsAll)) push("hidden", at.heading, { pods: this.hidden, fold: this.near ? "near" : "filter" });
     this.rows = rows;
     this.height = y;
   }
@@ -242,7 +251,7 @@ export class Lineup {
   #parted(present) {
     const lanes = this.order.flatMap((uid) => present.get(uid) ?? []);
     if (!this.pins.length) return [[], lanes];
-    const place = (/** @type {Lane} */ lane) => this.pins.indexOf(laneKey(lane));
+    const place = (/** @type {Lane} */ lane) => this.pins.indexOf(this.keyOf(lane));
     const pinned = lanes.filter((lane) => this.isPinned(lane)).sort((a, b) => place(a) - place(b));
     return [pinned, lanes.filter((lane) => !this.isPinned(lane))];
   }

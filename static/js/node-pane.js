@@ -10,7 +10,7 @@
  * @typedef {import("./tape.js").Tape} Tape
  */
 import { chainOf } from "./chain.js";
-import { condition } from "./condition.js";
+import { condition, wasStopped } from "./condition.js";
 import { Drawer } from "./drawer.js";
 import { byId, glyph, h, parts, setChildren, setText } from "./dom.js";
 import { Gestures } from "./gestures.js";
@@ -29,13 +29,13 @@ const CAPACITY = 60_000;
 const STEADY = 30e9;
 const NEAR = 2e9;
 
-/** How a node is at the cursor. @param {Store} store @param {number} now ns */
-function nodeCondition(store, now) {
+/** How a node is at the cursor. @param {Store} store @param {number} now ns @param {import("./condition.js").Ending|null} ending */
+function nodeCondition(store, now, ending) {
   const call = store.state?.oldest_call;
   return condition({
     told: call?.hung ? told(store, now - call.age_ns) : 0, state: store.state, now, link: "open", silence: 0, online: true, farewell: "",
     lagging: 0, lost: 0, usual: usual(store)?.middle ?? null, pods: [...store.lanes.values()].filter((lane) => lane.goneT === null).length,
-    downSince: store.downSince, opening: store.opening(now),
+    downSince: store.downSince, opening: store.opening(now), ending,
   });
 }
 
@@ -43,13 +43,17 @@ function nodeCondition(store, now) {
 export function streamWords(store, now) {
   const stream = store.state?.engine.stream;
   if (!stream || store.state?.unrecorded) return "";
+  if (wasStopped(stream)) return "closed";
   if (stream.state === "off") return stream.policy === "relist_only" ? "left alone" : "not used";
   if (stream.state !== "connected" && (stream.code === "unimplemented" || stream.code === "immediate_eof")) return "not available";
   const word = { connected: "connected", connecting: "connecting", waiting: "down", closed: "given up" }[stream.state];
   return `${word} ${age(now - (store.downSince ?? stream.since_t))}`;
 }
 
-/** The head of a node: its name, how it is, how many incidents it had. */
+/** What stands before the keys of a node's pods in a link. @param {number} number */
+export const markOf = (number) => `${number}:`;
+
+/** The head of a node: its name, how it is, how many incidents it had; at the end of all that too. */
 export class NodeHead {
   /** @param {string} name @param {HTMLElement|null} more */
   constructor(name, more = null) {
@@ -59,13 +63,14 @@ export class NodeHead {
     this.element = h("header", { class: "pane-head" }, this.icon, h("h2", { title: name }, name), this.says, this.count, more);
   }
 
-  /** @param {Store} store @param {number} now @param {Tape} tape */
-  update(store, now, tape) {
-    const how = nodeCondition(store, now);
+  /** @param {Store} store @param {number} now @param {Tape} tape @param {import("./condition.js").Ending|null} [ending] */
+  update(store, now, tape, ending = null) {
+    const end = nodeCondition(store, now, ending);
+    const how = end.was ?? end;
     const started = tape.table.length > 0;
     setChildren(this.icon, how.icon, () => [glyph(how.icon, "state-icon")]);
     const fact = started ? how.fact : ["Nothing of it has been read yet."];
-    setChildren(this.says, JSON.stringify([how.word, fact, how.id]), () => [...(started ? [h("strong", {}, how.word), " "] : []), ...parts(fact)]);
+    setChildren(this.says, JSON.stringify([end.word, how.word, fact, how.id]), () => [...(end === how ? [] : [h("span", { class: "pane-end" }, `${end.word} `)]), ...(started ? [h("strong", {}, how.word), " "] : []), ...parts(fact), ...(started && how.action ? [" ", h("a", { href: how.action.href }, how.action.text)] : [])]);
     setText(this.count, `${count(tape.told.incidents_total, "incident")}${tape.told.whole ? "" : `, ${Math.round(tape.told.read * 100)}\u00a0% read`}`);
   }
 }
@@ -97,10 +102,14 @@ export class NodePane {
     this.host = host;
     this.store = new Store(CAPACITY);
     this.lineup = new Lineup(STEADY);
+    this.lineup.mark = markOf(node.number);
+    this.lineup.tellsAll = true;
+    this.name = node.name;
     /** @type {number|null} */
     this.selected = null;
     this.key = "";
     this.arranged = "";
+    this.ordered = "";
     this.follower = new Player({ load: async () => new Beside(tape, host.end) });
     this.follower.attach({ take: (message) => this.#take(message) });
     const first = h("button", { type: "button", class: "button small", title: `Show ${node.name} first: its picture is the large one` }, "Show first");
@@ -125,15 +134,15 @@ export class NodePane {
       row: (id) => (id === "head-queue" ? this.queue : this.faults),
     });
     this.labels = new Labels(made.list, this.lanes, {
-      sort: () => this.lineup.sort, fold: (lane) => page.laneMenu.fold(lane), pin: (lane) => page.laneMenu.pin(lane), filter: () => this.lineup.filter,
-      unhide: (fold) => { if (fold === "near") this.#onlyNear(); else page.laneMenu.unhide(fold); },
+      sort: () => this.lineup.sort, fold: (lane) => page.laneMenu.fold(lane, this.lineup), pin: (lane) => page.laneMenu.pin(lane, this.lineup), filter: () => this.lineup.filter,
+      unhide: (fold) => { if (fold === "near") this.onlyNear(); else page.laneMenu.unhide(fold); },
     });
     this.timeline.onRows = (rows) => this.labels.setRows(rows, this.lineup.height);
     this.gestures = new Gestures(this.timeline, [this.canvas, this.lanes]);
     this.drawer = new Drawer(/** @type {any} */ ({
       store: this.store, clock: page.clock, utc: () => page.times, select: (/** @type {number|null} */ seq) => this.select(seq),
       step: (/** @type {-1|1} */ direction) => this.step(direction), zoom: () => this.timeline.zoomToChain(),
-      near: () => this.#onlyNear(), isNear: () => this.lineup.near !== null,
+      near: () => this.onlyNear(), isNear: () => this.lineup.near !== null,
     }));
     this.#hold();
     this.canvas.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.#arrow(event));
@@ -196,7 +205,7 @@ export class NodePane {
     const { chain } = this.timeline;
     if (seq === null || !chain) {
       this.selected = null;
-      if (this.lineup.near) this.#onlyNear();
+      if (this.lineup.near) this.onlyNear();
       this.drawer.close();
       document.body.classList.toggle("with-drawer", this.page.selected !== null);
       this.host.selected(this, null);
@@ -242,7 +251,8 @@ export class NodePane {
     if (next) this.select(next.seq);
   }
 
-  #onlyNear() {
+  /** Only the pods that changed close to this node's selected mark, or all again. */
+  onlyNear() {
     const t = this.timeline.chain?.find?.t ?? this.timeline.chain?.rec.t;
     this.lineup.near = this.lineup.near || t === undefined ? null : [t - NEAR, t + NEAR];
     this.lineup.resort();
@@ -273,11 +283,15 @@ export class NodePane {
     const { view } = page;
     // How the lanes are arranged holds for all nodes, and is in the link.
     const { filter, group, sort, pins, unfolded, allUnfolded, quietFolded } = page.lineup;
-    const arranged = JSON.stringify([filter, group, sort, pins, unfolded, allUnfolded, quietFolded]);
+    const ordered = JSON.stringify([filter, group, sort, quietFolded]);
+    const arranged = JSON.stringify([ordered, pins, unfolded, allUnfolded]);
     if (arranged !== this.arranged) {
-      this.arranged = arranged;
       Object.assign(lineup, { filter, group, sort, pins, unfolded, allUnfolded, quietFolded });
-      lineup.resort();
+      // A pod that is pinned or folded out moves no other one from its place in the order.
+      if (ordered !== this.ordered) lineup.resort();
+      this.ordered = ordered;
+      this.arranged = arranged;
+      timeline.rowsKey = "";
       timeline.invalidate();
     }
     timeline.density = page.timeline.density;
@@ -292,7 +306,7 @@ export class NodePane {
   /** Words are written less often than pictures. */
   words() {
     const now = this.page.clock.now();
-    this.head.update(this.store, now, this.tape);
+    this.head.update(this.store, now, this.tape, this.page.options.ending?.());
     const engine = this.store.state?.engine;
     const last = engine?.last_global;
     setText(this.global.lastChild, last && last.duration_ns !== null && !this.store.state?.unrecorded ? duration(last.duration_ns) : "");

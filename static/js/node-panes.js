@@ -16,6 +16,9 @@ import { count } from "./words.js";
 const WORDS_EVERY = 200;
 
 export class NodePanes {
+  /** @type {HTMLElement} */
+  #ends;
+
   /** @param {NodePage} page @param {Player} player @param {import("./player-bar.js").PlayerBar} bar @param {(number: number) => void} first shows another node first */
   constructor(page, player, bar, first) {
     this.page = page;
@@ -29,6 +32,13 @@ export class NodePanes {
     /** @type {Tape[]} */
     this.tapes = [];
     this.wordsAt = 0;
+    /** What can be done at the end. */
+    this.#ends = h("span", { class: "pane-ends", hidden: true },
+      ...[["to-start", "Back to the start", "Home"], ["incident-back", "The incident before", "E"]].map(([id, words, key]) => {
+        const button = h("button", { type: "button", class: "button small", title: `${words} (${key})`, "aria-keyshortcuts": key }, words);
+        button.addEventListener("click", () => byId(id).click());
+        return button;
+      }));
     /** Whose records the table has; null: the first node's. @type {NodePane|null} */
     this.inTable = null;
     page.onSelect.push((seq) => {
@@ -63,8 +73,8 @@ export class NodePanes {
     const column = h("div", { class: "panes", id: "panes" });
     timeline.before(column);
     const own = nodes.find((one) => one.number === tapes[0].told.node);
-    this.head = new NodeHead(own?.name ?? "");
-    column.append(h("section", { class: "pane", "aria-label": `Node ${own?.name ?? ""}` }, this.head.element, timeline));
+    this.head = new NodeHead(own?.name ?? "", this.#ends);
+    column.append(h("section", { class: "pane in-table", "aria-label": `Node ${own?.name ?? ""}` }, this.head.element, timeline));
     byId("main").dataset.nodes = String(tapes.length);
     for (const tape of tapes.slice(1)) {
       const node = nodes.find((one) => one.number === tape.told.node) ?? { number: tape.told.node, name: `node ${tape.told.node}` };
@@ -73,6 +83,10 @@ export class NodePanes {
         selected: (pane, seq) => this.#selected(pane, seq), pod: (pane, uid) => this.#pod(pane, uid),
       }));
     }
+    const { page } = this;
+    page.besides = this.panes;
+    page.counted = () => this.counted;
+    page.name = own?.name ?? "";
     this.#tableChoice(own?.name ?? "");
     const left = nodes.length - tapes.length;
     if (left > 0) column.append(h("p", { class: "pane-more quiet" }, `${count(left, "more node")} ${left === 1 ? "is" : "are"} not shown here: choose one of them below to see it alone.`));
@@ -83,10 +97,19 @@ export class NodePanes {
       const time = performance.now();
       if (time - this.wordsAt < WORDS_EVERY) return;
       this.wordsAt = time;
-      this.head?.update(this.page.store, this.page.clock.now(), this.tapes[0]);
+      const ending = this.page.options.ending?.() ?? null;
+      this.head?.update(this.page.store, this.page.clock.now(), this.tapes[0], ending);
+      this.#ends.hidden = ending === null;
       for (const pane of this.panes) pane.words();
     };
     frame();
+  }
+
+  /** Whose marks are counted: the table has those of one node, the timelines those of all. @returns {{stores: import("./store.js").Store[], of: string}} */
+  get counted() {
+    const { page, panes, inTable } = this;
+    if (page.shownView === "table") return { stores: [(inTable ?? page).store], of: (inTable ?? page).name };
+    return { stores: [page.store, ...panes.map((pane) => pane.store)], of: panes.length ? `all ${panes.length + 1} nodes` : "" };
   }
 
   /** Whose records the table has. @param {string} first name of the first node */
@@ -97,6 +120,7 @@ export class NodePanes {
     choice.addEventListener("change", () => {
       const pane = this.panes[Number(choice.value)];
       this.inTable = choice.value && pane ? pane : null;
+      [...byId("panes").querySelectorAll(".pane")].forEach((one, i) => one.classList.toggle("in-table", i === (this.inTable ? Number(choice.value) + 1 : 0)));
       Object.assign(page.table.host, this.inTable ? { store: pane.store, lineup: pane.lineup, select: (/** @type {number|null} */ seq) => pane.select(seq) } : own);
       page.table.key = "";
       page.table.setSelected(this.inTable ? pane.selected : page.selected);

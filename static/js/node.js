@@ -27,7 +27,7 @@ let faults = null;
 const page = new NodePage({
   bins: asking("/api/v1/bins"),
   records: recalling("/api/v1/records"),
-  keys: (shown) => [...nowKeys(shown), ...(pressable ? faultKeys(() => faults) : [])],
+  keys: (shown) => [...nowKeys(shown), { keys: ["r"], show: "r", what: "without a connection: try again at once", run: () => shown.tryNow() }, ...(pressable ? faultKeys(() => faults) : [])],
   source: (shown) => new Connection({
     url: () => url(shown), onMessage: (message) => shown.take(message), onLink: () => { shown.timeline.dirty = true; },
   }),

@@ -19,21 +19,26 @@
  *
  * @typedef {{
  *   link: import("./connection.js").Link, farewell: string, start: () => void, hurry: (insist?: boolean) => void,
- *   frame?: () => void
+ *   frame?: () => void, nextTry?: () => number|null
  * }} Source Calls `page.take` with each message. `frame` is called before each frame is drawn.
+ *   `nextTry`: until the next try to connect (ms); null: none is waited for.
+ * @typedef {{
+ *   store: Store, lineup: Lineup, labels: Labels, timeline: Timeline, selected: number|null, onlyNear: () => void
+ * }} Part A node of the page: the page itself, and each one beside it.
  * @typedef {{
  *   source: (page: NodePage) => Source, clock?: Clock, capacity?: number, steady?: number,
  *   range?: () => [number, number],
  *   address?: {read: (search: string) => string, write: (query: string) => string, put?: (text: string) => void},
  *   keys?: (page: NodePage) => import("./keys.js").Key[], bins?: (wanted: import("./bins.js").Wanted) => Promise<import("./bins.js").Cut>,
- *   records?: (since: number, limit: number) => Promise<import("./recall.js").Page>
+ *   records?: (since: number, limit: number) => Promise<import("./recall.js").Page>,
+ *   ending?: () => import("./condition.js").Ending|null
  * }} Options
  *   `capacity`: records kept. `steady`: lanes keep their order for so long (ns of the session), and
  *   then depend on nothing but the time that is shown. `range`: from when to when the minimap goes.
  *   `address`: turns the query of the address into the one for what the page shows, and back; both
  *   without the question mark; `put` writes the text elsewhere than into the query.
  *   `keys`: more keys; one that the page has too is taken over. `bins`, `records`: ask for what
- *   was before the oldest record here.
+ *   was before the oldest record here. `ending`: what is played, when it is at its end.
  */
 import { readAddress, writeAddress } from "./address.js";
 import { Bins } from "./bins.js";
@@ -98,6 +103,12 @@ export class NodePage {
     this.selected = shown.selected;
     /** @type {"timeline"|"table"} */
     this.shownView = shown.view;
+    /** Further nodes on the same clock. @type {(Part & {canvas: HTMLElement, name: string})[]} */
+    this.besides = [];
+    /** What the first node is called, where there are others. */
+    this.name = "";
+    /** Whose marks the legend counts, and what to call them. @type {() => {stores: Store[], of: string}} */
+    this.counted = () => ({ stores: [this.store], of: "" });
     /** Told after each change of the selection. @type {((seq: number|null) => void)[]} */
     this.onSelect = [];
     /** Told when a pod's name is pressed on a page whose pods have no story. @type {((uid: string) => void)[]} */
@@ -131,8 +142,11 @@ export class NodePage {
         this.moved();
       },
     });
-    const toStart = document.getElementById("to-start");
-    this.glance = new Glance(this.store, { hurry: () => this.source.hurry(true), start: toStart && (() => toStart.click()) });
+    const pressing = (/** @type {string} */ id) => {
+      const button = document.getElementById(id);
+      return button && (() => button.click());
+    };
+    this.glance = new Glance(this.store, { hurry: () => this.tryNow(), start: pressing("to-start"), incident: pressing("incident-back") });
     this.gauge = new Gauge(byId("gauge"));
     this.trend = new Trend(byId("trend"));
     this.distribution = new Distribution(byId("distribution"));
@@ -225,6 +239,15 @@ export class NodePage {
 
   header() {
     this.headerView.update();
+  }
+
+  /** Try to connect at once, if nothing comes from the server. */
+  tryNow() {
+    if (this.headerView.lost) {
+      this.source.hurry(true);
+      this.glance.trying();
+    } else setText(byId("spoken"), "Connected: there is nothing to try.");
+    this.header();
   }
 
   /** @param {number|null} seq */
@@ -362,15 +385,21 @@ export class NodePage {
     }, 150);
   }
 
+  /** The node on which a mark is selected; without one, the page's own. @returns {Part} */
+  get chosen() {
+    return this.besides.find((one) => one.selected !== null) ?? this;
+  }
+
   /** How times are written: of day, or since the selected mark. @returns {import("./words.js").Times} */
   get times() {
-    const rec = this.since && this.selected !== null ? this.store.record(this.selected) : null;
-    return rec ? rec.wall : this.utc;
+    if (!this.since) return this.utc;
+    const { selected, store } = this.chosen;
+    return (selected === null ? null : store.record(selected)?.wall) ?? this.utc;
   }
 
   /** UTC, this browser's zone, since the selected mark if there is one, UTC. */
   nextZone() {
-    const next = this.since ? "utc" : this.utc ? "local" : this.selected === null ? "utc" : "since";
+    const next = this.since ? "utc" : this.utc ? "local" : this.chosen.selected === null ? "utc" : "since";
     this.since = next === "since";
     this.setZone(next !== "local");
     setText(byId("cursor-says"), `Times are written ${this.since ? "since the selected mark" : `in ${zone(this.utc)}`}.`);
@@ -386,14 +415,15 @@ export class NodePage {
   /** Wherever times are written their zone is: brought up to date when it has changed. */
   writeZone() {
     const { times } = this;
-    const key = `${times}|${this.selected === null}`;
+    const marked = this.chosen.selected !== null;
+    const key = `${times}|${marked}`;
     if (key === this.written) return;
     this.written = key;
     const words = zone(times);
-    setText(byId("zone"), words);
+    for (const place of document.querySelectorAll("[data-zone]")) setText(place, words);
     setText(byId("table-time"), `Time, ${words}`);
     byId("foot-zone").replaceChildren("all times ", h("b", {}, words));
-    const next = this.since ? "UTC" : this.utc ? "this browser’s zone" : this.selected === null ? "UTC" : "times since the selected mark";
+    const next = this.since ? "UTC" : this.utc ? "this browser’s zone" : marked ? "times since the selected mark" : "UTC";
     byId("clock").title = `Times ${typeof times === "number" ? words : `in ${words}`}; press for ${next} (z)`;
     this.timeline.dirty = true;
     this.table.key = "";
@@ -417,7 +447,8 @@ export class NodePage {
   /** @param {number} span ns */
   zoomTo(span) {
     const now = this.clock.now();
-    const at = this.timeline.chain?.find?.t ?? this.timeline.chain?.rec.t ?? null;
+    const { chain } = this.chosen.timeline;
+    const at = chain?.find?.t ?? chain?.rec.t ?? null;
     this.view.zoom(span / this.view.span, now, at);
     // What is selected stays in sight, whichever way the window was moved before.
     if (at !== null) this.view.reveal(at, now);

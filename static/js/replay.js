@@ -2,9 +2,11 @@
 /** The page of a recording: the node page, fed by a player that gets it piece by piece. */
 import "./drop.js";
 import { byId, setText } from "./dom.js";
+import { endingOf } from "./ending.js";
 import { filmPageQuery, readFilmPlace, sourceQuery, writeFilmLink } from "./film-link.js";
 import { NodePage } from "./nodepage.js";
 import { Player } from "./player.js";
+import { markOf } from "./node-pane.js";
 import { NodePanes } from "./node-panes.js";
 import { PlayerBar, playerKeys } from "./player-bar.js";
 import { ReplayBar, replayKeys } from "./replay-bar.js";
@@ -117,6 +119,7 @@ function replayPage() {
     capacity: CAPACITY,
     steady: STEADY,
     range: () => [0, Math.max(1, player.duration)],
+    ending: () => endingOf(player, tapes),
     keys: () => [...playerKeys(() => bar), ...replayKeys(() => more)],
     address: {
       read: filmPageQuery,
@@ -149,6 +152,7 @@ function replayPage() {
   };
   player.onLoad.push(() => {
     if (player.trouble) return;
+    if (page && (tapes[0].told.nodes ?? []).length > 1) page.lineup.mark = markOf(tapes[0].told.node);
     if (player.film instanceof Together) panes?.show(tapes);
     // A short recording fills the picture, unless the link says how much of it is to be shown.
     if (page && tapes.every((tape) => tape.told.whole) && !new URLSearchParams(given).has("span")) page.view.span = firstSpan(player.duration, page.view.span);

@@ -21,13 +21,14 @@ export function wireKeys(page, more = []) {
       page.pause();
       const item = timeline.step(direction);
       if (item) setText(byId("cursor-says"), title(page.store, item, clock.now(), (wall) => timeOfDay(wall, page.times, 3)));
-    } else if (sideways && page.shownView === "timeline" && (event.target === document.body || event.target === timeline.canvas)) {
+    } else if (sideways && page.shownView === "timeline" && (event.target === document.body || event.target === timeline.canvas || page.besides.some(({ canvas }) => event.target === canvas))) {
       event.preventDefault();
       pan(sideways);
     }
   };
   const zoom = (/** @type {number} */ factor) => () => {
-    const at = timeline.chain?.find?.t ?? timeline.chain?.rec.t ?? null;
+    const { chain } = page.chosen.timeline;
+    const at = chain?.find?.t ?? chain?.rec.t ?? null;
     view.zoom(factor, clock.now(), view.following ? null : at);
     page.moved();
     timeline.dirty = true;
@@ -48,7 +49,7 @@ export function wireKeys(page, more = []) {
     { keys: ["Enter"], show: "Enter", what: "select the mark; again: zoom to its chain", run: (event) => enter(page, event), plain: true },
     { keys: ["["], show: "[", what: "the stop before", run: () => page.stepFinding(-1) },
     { keys: ["]"], show: "]", what: "the stop after", run: () => page.stepFinding(1) },
-    { keys: ["n"], show: "n", what: "only pods that changed within 2 s of the selected mark", run: () => page.onlyNear() },
+    { keys: ["n"], show: "n", what: "only pods that changed within 2 s of the selected mark", run: () => page.chosen.onlyNear() },
     ...laneKeys(() => page.laneMenu),
     { keys: ["z"], show: "z", what: "times in UTC, in this browser’s zone, or since the selected mark", run: () => page.nextZone() },
     { keys: ["?"], show: "?", what: "this sheet", run: () => byId("keys").showModal() },

@@ -21,6 +21,8 @@ export class Tabs {
     this.utc = utc;
     this.select = select;
     const main = byId("main");
+    // What the top bar has no room for there.
+    for (const [id, of] of [["more-zone", "clock"], ["more-keys", "keys-open"]]) byId(id).addEventListener("click", () => byId(of).click());
     const buttons = [.../** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll(".tabs button"))];
     for (const button of buttons) {
       button.addEventListener("click", () => {

@@ -271,9 +271,17 @@ def test_every_state_is_said_and_shuts_nobody_out(
     def look(name: str, sentence: str, icon: str, action: str) -> None:
         says(page, sentence)
         expect(page.locator("#state-icon use")).to_have_attribute("href", f"#g-{icon}")
-        expect(page.locator("#meaning").get_by_text(action, exact=True)).to_have_count(1)
+        acts = page.locator("#meaning").get_by_text(action, exact=True)
+        expect(acts).to_have_count(1)
         assert (name, faults(page)) == (name, [])
         keep(page, f"state-{name}-{scheme}-{width}")
+        for tab in ("timeline", "table", "more", "now") if width < 700 else ():
+            page.locator(f".tabs [data-tab={tab}]").click()
+            expect(acts).to_be_in_viewport(ratio=1)
+            expect(page.locator("#sentence")).to_be_in_viewport(ratio=1)
+            if name in ("gone", "empty"):
+                assert (name, tab, faults(page)) == (name, tab, [])
+                keep(page, f"state-{name}-{scheme}-{width}-{tab}")
 
     page.goto(server.address())
     if width < 700:
@@ -300,9 +308,13 @@ def test_every_state_is_said_and_shuts_nobody_out(
     stage.answers = False
     context.set_offline(True)
     stage.hang_up()
-    look("offline", r"This browser is offline\. Last heard", "waiting", "Try now")
+    look("offline", r"This browser is offline\. Last heard .*; next try in", "waiting", "Try now")
     context.set_offline(False)
-    look("gone", r"plegscope is gone\. Last heard", "waiting", "Try now")
+    look("gone", r"plegscope is gone\. Last heard .*; next try in \d+ s\.", "waiting", "Try now")
+    tries = len(stage.asked)
+    page.keyboard.press("r")
+    expect(page.locator("#spoken")).to_contain_text("No answer yet. plegscope is gone.")
+    assert len(stage.asked) > tries
     page.get_by_role("button", name="Try now").focus()
     stage.answers = True
     stage.session, stage.records, stage.seq = "bare", [], 0
@@ -310,6 +322,10 @@ def test_every_state_is_said_and_shuts_nobody_out(
     page.keyboard.press("Enter")
     expect(page.locator("#main")).to_have_attribute("data-link", "open")
     assert len(stage.asked) > tries
+    expect(page.locator("#spoken")).to_contain_text("Connected again. Healthy.")
+    expect(page.locator("#meaning a")).to_be_focused()
+    page.keyboard.press("r")
+    expect(page.locator("#spoken")).to_have_text("Connected: there is nothing to try.")
     look("empty", r"Healthy\. No pods on this node\.", "ok", "What comes here")
     context.close()
 
@@ -433,7 +449,7 @@ def test_gone_then_back_with_what_was_missed(page: Page, stage: Stage, server: C
     stage.answers = False
     stage.send(Bye("plegscope was told to end."))
     stage.hang_up()
-    says(page, r"plegscope is gone\. Last heard \d\.\d s ago\.")
+    says(page, r"plegscope is gone\. Last heard \d\.\d s ago; next try in")
     expect(page.locator("#meaning")).to_contain_text("The picture is frozen, not live.")
     expect(page.locator("#meaning")).to_contain_text("plegscope was told to end.")
     keep(page, "state-gone")

@@ -106,10 +106,20 @@ test("slowed down, lagging, gone, offline", () => {
   assert.match(say({ engine: health({}), lagging: 214 }).meaning, /nothing is missing in it/);
   assert.match(say({ engine: health({}), lagging: 214, lost: 60 }).meaning, /60 records are not known here: hatched/);
   const gone = say({ engine: health({}), link: "waiting", silence: 12 * S, farewell: "plegscope ends." });
-  assert.equal(gone.text, "plegscope is gone. Last heard 12 s ago.");
+  assert.equal(gone.text, "plegscope is gone. Last heard 12 s ago; trying now.");
   assert.match(gone.meaning, /^plegscope ends\. The picture is frozen, not live/);
   assert.match(say({ engine: health({}), link: "waiting", silence: 12 * S, online: false }).text, /^This browser is offline/);
-  assert.equal(say({ state: null, link: "waiting", silence: 12 * S }).text, "plegscope does not answer. Trying again.");
+});
+
+test("without a connection: when it is tried next, and what tries at once", () => {
+  const lost = { engine: health({}), link: "waiting", silence: 12 * S };
+  const says = (/** @type {object} */ more) => say({ ...lost, ...more }).text.replaceAll("\u00a0", " ");
+  assert.equal(says({ next: 3.2 * S }), "plegscope is gone. Last heard 12 s ago; next try in 4 s.");
+  assert.equal(says({ next: 0 }), "plegscope is gone. Last heard 12 s ago; next try in 1 s.");
+  assert.equal(says({ next: null }), "plegscope is gone. Last heard 12 s ago; trying now.");
+  assert.equal(says({ next: 8 * S, online: false }), "This browser is offline. Last heard 12 s ago; next try in 8 s.");
+  assert.equal(says({ state: null, next: 2 * S }), "plegscope does not answer. Next try in 2 s.");
+  for (const more of [{}, { online: false }, { state: null }]) assert.deepEqual({ ...say({ ...lost, ...more }).action, href: "" }, { text: "Try now", href: "", act: "hurry", key: "r" });
 });
 
 test("the worst comes first: a hung runtime before a stream that is down", () => {
@@ -130,6 +140,27 @@ test("a recording's end and a time between two: what can be done, and where it i
   assert.deepEqual([end.id, end.action.act, end.action.text], ["recorded", "start", "Back to the start"]);
   const between = say({ engine: health({}), more: { unrecorded: { from: S, to: 91 * S } } });
   assert.deepEqual([between.id, between.action.href, between.text], ["unrecorded", "/help#unrecorded", "Not recorded. Nothing is known from 1 min 30 s."]);
+});
+
+test("the end of what is played: how it was then, and what can be done", () => {
+  const ending = { length: 125 * S, whole: true, read: 1, incidents: 2 };
+  const at = (/** @type {object} */ more, engine = health({})) => condition(/** @type {any} */ ({
+    state: state(engine, {}), now: 10 * S, link: "open", silence: 0, online: true, farewell: "", lagging: 0, usual: 6 * MS, pods: 5,
+    downSince: null, opening: false, lost: 0, told: 0, ending: { ...ending, ...more },
+  }));
+  const { id, word, fact, meaning, action, also, was } = at({});
+  assert.equal(`${word} ${flat(fact)}`, "End of the recording. It tells of 2 min 5 s; what came after is not known.");
+  assert.match(meaning, /^At its end: Healthy\. The last global relist started 0\.4\u00a0s ago/);
+  assert.deepEqual([id, action?.act, action?.key, also?.act, also?.key, was?.id], ["recorded", "start", "Home", "incident", "E", "healthy"]);
+  assert.match(at({}, health({ last_start_t: -192 * S })).meaning, /^At its end: Unhealthy\./);
+  assert.equal(at({ incidents: 0 }).also, null);
+  assert.match(`${at({ whole: false, read: 0.72 }).word} ${flat(at({ whole: false, read: 0.72 }).fact)}`, /^Read up to here\. 72.% of the recording; more is on its way\.$/);
+});
+
+test("a stream that ended with plegscope was not given up", () => {
+  const closed = stream({ state: "closed", meaning: "plegscope was stopped." });
+  assert.equal(say({ engine: closed }).id, "healthy");
+  assert.equal(say({ engine: stream({ state: "closed", meaning: "It ended five times." }) }).id, "given-up");
 });
 
 test("each state but the healthy one says what one can do", () => {

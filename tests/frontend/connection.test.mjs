@@ -14,6 +14,7 @@ function setUp() {
   const links = [];
   let id = 0;
   let since = 0;
+  let now = 0;
   const connection = new Connection({
     url: () => `ws://x/ws?since=${since}`,
     open: (url) => {
@@ -23,7 +24,7 @@ function setUp() {
     },
     onMessage: (message) => messages.push(message), onLink: (link) => links.push(link),
     setTimer: (run, ms) => { timers.set(id += 1, { run, ms }); return id; },
-    clearTimer: (timer) => { timers.delete(timer); }, random: () => 0.5,
+    clearTimer: (timer) => { timers.delete(timer); }, random: () => 0.5, clock: () => now,
   });
   const fire = (/** @type {(ms: number) => boolean} */ which) => {
     for (const [key, timer] of timers) {
@@ -35,7 +36,7 @@ function setUp() {
     assert.fail("no such timer");
   };
   const say = (/** @type {any} */ socket, /** @type {object} */ message) => socket.onmessage({ data: JSON.stringify(message) });
-  return { connection, sockets, timers, messages, links, fire, say, resumeFrom: (/** @type {number} */ seq) => { since = seq; } };
+  return { connection, sockets, timers, messages, links, fire, say, resumeFrom: (/** @type {number} */ seq) => { since = seq; }, pass: (/** @type {number} */ ms) => { now += ms; } };
 }
 
 const SILENCE = 10_000;
@@ -133,4 +134,34 @@ test("whoever insists gets a new connection for one that is open and silent", ()
   assert.equal(sockets.length, 1);
   connection.hurry(true);
   assert.deepEqual([sockets.length, sockets[0].closed], [2, true]);
+});
+
+test("how long until the next try is known while there is a pause", () => {
+  const { connection, sockets, say, fire, pass } = setUp();
+  assert.equal(connection.nextTry(), null);
+  connection.start();
+  assert.equal(connection.nextTry(), null, "one is under way");
+  sockets[0].onclose();
+  assert.equal(connection.nextTry(), backoff(0, 0.5));
+  pass(100);
+  assert.equal(connection.nextTry(), backoff(0, 0.5) - 100);
+  pass(1000);
+  assert.equal(connection.nextTry(), 0);
+  fire(isPause);
+  assert.equal(connection.nextTry(), null);
+  say(sockets[1], { type: "hello", session: "a", version: "1" });
+  assert.equal(connection.nextTry(), null);
+});
+
+test("a try that hangs is begun anew by whoever insists, and none is left behind", () => {
+  const { connection, sockets, fire, timers, messages, say } = setUp();
+  connection.start();
+  sockets[0].onclose();
+  fire(isPause);
+  connection.hurry();
+  assert.equal(sockets.length, 2, "it is under way");
+  connection.hurry(true);
+  assert.deepEqual([sockets.length, sockets[1].closed], [3, true]);
+  say(sockets[1], { type: "hello", session: "a", version: "1" });
+  assert.deepEqual([messages, timers.size], [[], 1], "only the newest is listened to, and watched");
 });

@@ -253,6 +253,22 @@ test("pinned pods stand on top in the order of pinning, whatever the order and t
   assert.deepEqual([many.length, many[0]], [MOST_KEPT, `n/${100 - MOST_KEPT}`]);
 });
 
+test("pods of two nodes that have one name are pinned and folded out each for itself", () => {
+  const [one, two] = [node(), node()].map(({ store }, i) => ({ store, lineup: Object.assign(new Lineup(), { mark: `${i}:`, tellsAll: true }) }));
+  const key = two.lineup.keyOf(/** @type {any} */ (two.store.lanes.get("a")));
+  assert.equal(key, "1:shop/cart-1");
+  for (const { store, lineup } of [one, two]) {
+    Object.assign(lineup, { pins: [key], unfolded: [key] });
+    lineup.arrange(store, AT);
+  }
+  assert.deepEqual([one, two].map(({ lineup }) => lineup.rows.some((row) => row.pinned)), [false, true]);
+  assert.equal(two.lineup.inOrder(two.store.lanes.values())[0].uid, "a");
+  // A node beside the first one says itself that the filter hides all of it.
+  two.lineup.filter = "nothing of the kind";
+  two.lineup.arrange(two.store, AT);
+  assert.deepEqual(order(two.lineup), ["[3 filter]"]);
+});
+
 test("a pin under the pointer moves that pod and no other past another", () => {
   const { store, happen } = node();
   const lineup = new Lineup();

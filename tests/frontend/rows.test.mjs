@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tally } from "../../static/js/legend.js";
+import { tally, total } from "../../static/js/legend.js";
 import { KINDS, kindOf } from "../../static/js/marks.js";
 import { histogram } from "../../static/js/minimap.js";
 import { cells, isNews, pick } from "../../static/js/rows.js";
@@ -72,6 +72,8 @@ test("the legend counts what is in the window, requests once", () => {
   play.rec("gap", 900, { hop: "journal", count: 3, from_t: 700 * MS, reason: "" });
   const n = tally(stored(play), 0, 1000 * MS);
   assert.deepEqual([n.stop, n.wait, n.relist, n.req, n.dropped, n.tail, n.gap], [2, 2, 1, 1, 1, 1, 200 * MS]);
+  assert.deepEqual(total([n]), n);
+  assert.deepEqual([total([n, n, {}]).stop, total([n, n]).gap, total([])], [4, 400 * MS, {}]);
 });
 
 test("each kind of the legend is one mark with one line", () => {
