@@ -15,6 +15,7 @@ from app.engine.records import AnyRecord
 from app.export.desk import Exports
 from app.hub.hub import Hub
 from app.hub.limits import Limits
+from app.hub.received import Asked, Received
 from app.hub.wire import SessionState
 from app.journal.journal import Journal
 from app.journal.levels import Levels
@@ -24,13 +25,25 @@ from app.metrics.metrics import Metrics
 from app.metrics.own import Figures, RecorderFigures
 from app.metrics.runtime import RuntimeCalls
 from app.recording import clip
+from app.recording.received import received_live
 from app.replaying.library import Library
 from app.resources import static_dir, templates_dir
 from app.session import Calls, Subject
 from app.settings import Settings
 from app.stage.classroom import Classroom
 from app.stage.stage import Stage
-from app.web import bins, compare, exports, faultpage, lessons, now, recordings, runs, whatif
+from app.web import (
+    bins,
+    compare,
+    exports,
+    faultpage,
+    lessons,
+    now,
+    received,
+    recordings,
+    runs,
+    whatif,
+)
 from app.web.access import Access, access, is_loopback, new_token
 from app.web.app import create_app
 from app.web.classroom import new_secret
@@ -43,10 +56,16 @@ from app.web.part import Part
 from app.web.recordings import LibraryLike
 from app.web.repeat import command_line
 from app.web.server import listen, serve
+from app.web.story import end_places, live_places
 from app.whatif.desk import WhatIfs
 
 POD_STORY = 2000
 """Records shown in a pod's story."""
+
+NOT_RECORDED = (
+    "Nothing is recorded, so what the runtime said word for word is not kept. Start plegscope "
+    "without --no-record; a recorder in trouble is told of in the header."
+)
 
 
 class Shown(Protocol):
@@ -94,6 +113,7 @@ class Dashboard:
         self._settings = settings
         # One at a time: each reads some minutes of a recording.
         self._clipping = asyncio.Lock()
+        self._reading = asyncio.Lock()
         self._library = library
         # Of a library that this serves, recordings are run again here.
         self._whatifs = WhatIfs(library.paths) if isinstance(library, Library) else None
@@ -168,6 +188,7 @@ class Dashboard:
             desk=self._desk,
             recordings=self._library is not None,
             now=not self._home,
+            places=end_places if self._home else live_places,
             scripts=static_dir() / "js",
         )
         return create_app(
@@ -208,9 +229,11 @@ class Dashboard:
         parts = [bins.part(ask), self._exports(pages)]
         if not self._home:
             parts.append(self._now(pages))
+            parts.append(received.of_a_node(self._received, pages))
         if self._library is not None:
             parts.append(recordings.api(self._library))
             parts.append(recordings.pages(self._library, pages, home=self._home))
+            parts.append(recordings.pods(self._library, pages))
             if self._whatifs is not None:
                 parts += [whatif.api(self._whatifs), whatif.pages(self._whatifs, pages)]
             if self._home:
@@ -250,6 +273,14 @@ class Dashboard:
         span_s = max(0, state.engine.t - since_t) / 1e9 / state.speed
         async with self._clipping:
             return await asyncio.to_thread(clip.clip, Path(recorded.file), since_t, span_s)
+
+    async def _received(self, asked: Asked) -> Received:
+        recorded = self._session.state().recording
+        if recorded is None or not recorded.file:
+            return Received(asked=asked, trouble=NOT_RECORDED)
+        # One at a time: each reads a minute of a recording.
+        async with self._reading:
+            return await asyncio.to_thread(received_live, Path(recorded.file), asked)
 
     def _pod_records(self, uid: str) -> tuple[AnyRecord, ...]:
         return newest_about(self._journal, uid, POD_STORY)

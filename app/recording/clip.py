@@ -83,21 +83,29 @@ def clip(current: Path, since_t: int, span_s: float) -> bytes:
             ) from error
 
 
+def session_files(current: Path) -> list[Path]:
+    """The files of a session that are still there, the oldest first; ``current``: the one that is
+    being written. Raises OSError."""
+    named = _PART.fullmatch(current.name)
+    if named is None or not NAME.fullmatch(current.name):
+        return [current]
+    # The stamp in front differs from part to part, the rest does not.
+    session = named[1].split("-", 1)[1]
+    return sorted(
+        path
+        for path in current.parent.iterdir()
+        if NAME.fullmatch(path.name) and f"-{session}" in path.name
+    )
+
+
 def _parts(current: Path, span_s: float) -> list[Path]:
     """The session's files that were still written so long ago or later, the oldest first."""
-    named = _PART.fullmatch(current.name)
-    files = [current]
-    if named is not None and NAME.fullmatch(current.name):
-        # The stamp in front differs from part to part, the rest does not.
-        session = named[1].split("-", 1)[1]
-        oldest = time.time() - span_s
-        files = sorted(
-            path
-            for path in current.parent.iterdir()
-            if NAME.fullmatch(path.name)
-            and f"-{session}" in path.name
-            and (path == current or path.lstat().st_mtime >= oldest)
-        )
+    oldest = time.time() - span_s
+    files = [
+        path
+        for path in session_files(current)
+        if path == current or path.lstat().st_mtime >= oldest
+    ]
     if sum(path.stat().st_size for path in files) > MOST_BYTES:
         raise RecordingError(
             f"{current} is too large to cut the last minutes out of it here. Stop plegscope, or "

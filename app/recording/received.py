@@ -22,6 +22,7 @@ from app.cri.pb import cri_pb2 as pb
 from app.errors import RecordingError
 from app.hub.received import Asked, Received, Said
 from app.recording.answers import KEYFRAME_NS, LISTS, Answer
+from app.recording.clip import session_files
 from app.recording.format import ANSWERS, ANSWERS_OF, EVENTS, LOSSES, TOPICS, Loss
 from app.recording.mcapindex import Index, Unfit
 from app.recording.protowire import Malformed, split_rows
@@ -30,6 +31,8 @@ from app.recording.reading import Heard, Recording, is_mcap
 LOOKED_NS: Final = KEYFRAME_NS + 5_000_000_000
 """So far back it is looked: a keyframe, and the call that it answered, are within."""
 CHANNELS: Final = frozenset({EVENTS, ANSWERS, LOSSES, *ANSWERS_OF.values()})
+MOST_FILES: Final = 8
+"""Of a session that is still recorded, its newest files that are looked at."""
 MOST_SHOWN: Final = 32
 """Rows and statuses of one pod that are shown."""
 MOST_TEXT: Final = 256 * 1024
@@ -136,6 +139,20 @@ def received(paths: Sequence[Path], asked: Asked, origin: int | None = None) -> 
     if not minute.any and not troubles:
         troubles.append(NOTHING if recordings else ONLY_LINES)
     return Received(asked=asked, said=said, trouble=" ".join(troubles))
+
+
+def received_live(current: Path, asked: Asked) -> Received:
+    """What the runtime had said by ``asked.t``, of the session whose recorder writes ``current``.
+
+    Raises:
+        RecordingError: a file cannot be read.
+    """
+    try:
+        return received(session_files(current)[-MOST_FILES:], asked)
+    except OSError as error:
+        raise RecordingError(
+            f"What was recorded beside {current} cannot be read ({error.strerror or error})."
+        ) from error
 
 
 def _origin(path: Path) -> int:

@@ -6,6 +6,9 @@ The same as ``parseTime`` of static/js/run-link.js takes.
 import re
 from decimal import Decimal
 
+from app.errors import RecordingError
+
+NO_TIME = "`t`: {!r} is no time; write it like 12.5s or 1m30s, from the recording's beginning."
 _CLOCK = re.compile(r"(\d{1,3}):(\d{1,2}(?:\.\d{1,9})?)", re.ASCII)
 _PARTS = re.compile(
     r"(?:(\d{1,2})h)?(?:(\d{1,3})m(?:in)?)?(?:(\d{1,9}(?:\.\d{1,9})?)s?)?", re.ASCII
@@ -23,6 +26,34 @@ def parse_moment(text: str) -> int | None:
     if parts := _PARTS.fullmatch(given):
         return _ns(parts[1] or "0", parts[2] or "0", parts[3] or "0")
     return None
+
+
+def parse_t(text: str) -> int | None:
+    """The time that was asked for (ns); None: none was. As in the player's links, a whole number is
+    ns.
+
+    Raises:
+        RecordingError: it is no time.
+    """
+    if not text:
+        return None
+    if text.isdecimal() and text.isascii():
+        return int(text[:19])
+    t = parse_moment(text)
+    if t is None:
+        raise RecordingError(NO_TIME.format(text))
+    return t
+
+
+def in_words(t: int) -> str:
+    """A time (ns) of the player as it shows it: ``33.108 s``, ``1 min 05.250 s``."""
+    minutes, rest = divmod(t, 60 * 1_000_000_000)
+    hours, minutes = divmod(minutes, 60)
+    nbsp = "\N{NO-BREAK SPACE}"
+    seconds = f"{rest / 1e9:06.3f}" if hours or minutes else f"{rest / 1e9:.3f}"
+    front = f"{hours}{nbsp}h{nbsp}" if hours else ""
+    front += f"{minutes}{nbsp}min{nbsp}" if hours or minutes else ""
+    return f"{front}{seconds}{nbsp}s"
 
 
 def _ns(hours: str, minutes: str, seconds: str) -> int:

@@ -114,6 +114,7 @@ class Pages:
         desk: where faults are pressed, on a simulated node.
         recordings: whether recordings can be played here.
         now: whether there is a page of what just happened.
+        places: where a pod's page leads, by the pod's UID.
         scripts: directory of the scripts, to tell browsers early of what each brings in; None: they
             find out by themselves.
     """
@@ -129,9 +130,11 @@ class Pages:
         desk: Desk | None = None,
         recordings: bool = False,
         now: bool = False,
+        places: Callable[[str], story.Places] = story.live_places,
         scripts: Path | None = None,
     ) -> None:
         self._data = data
+        self._places = places
         self._env = jinja2.Environment(
             loader=jinja2.FileSystemLoader(templates),
             autoescape=True,
@@ -182,19 +185,44 @@ class Pages:
             row = next((row for row in self._data.pods() if row.uid == uid), None)
             if row is None:
                 return self.error(404)
-            records = self._data.pod_records(uid)
-            found = story.lifecycle(records)
-            return self.page(
-                "pod.html",
+            state = self._data.state()
+            return self.pod(
+                row,
+                self._data.pod_records(uid),
                 partial=hx_request == "true",
-                pod=row,
-                chapters=story.chapters(row, found),
-                story=story.tell(records),
-                more=max(0, len(found) - story.MOST_TOLD),
-                wall=self._data.state().wall,
+                places=self._places(uid),
+                t=state.engine.t,
+                wall=state.wall,
             )
 
         return router
+
+    def pod(
+        self,
+        row: PodRow,
+        records: Sequence[AnyRecord],
+        *,
+        partial: bool,
+        places: story.Places,
+        t: int,
+        wall: int,
+        then: str = "",
+    ) -> HTMLResponse:
+        """A pod's page at ``t`` (ns; ``wall``: ns since 1970); ``then``: that time in words, where
+        it is not now."""
+        found = story.lifecycle(records)
+        return self.page(
+            "pod.html",
+            partial=partial,
+            pod=row,
+            chapters=story.chapters(row, found),
+            story=story.tell(records),
+            more=max(0, len(found) - story.MOST_TOLD),
+            places=places,
+            t=t,
+            wall=wall,
+            then=then,
+        )
 
     def _session_page(self, name: str, *, partial: bool) -> HTMLResponse:
         """A page about the session: its state, and the profile in force (None: not known here)."""

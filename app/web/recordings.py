@@ -17,6 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 
 from app.engine.profiles import PROFILES
+from app.engine.records import AnyRecord
 from app.errors import RecordingError, RecordingUnknown
 from app.hub.filmwire import (
     Counted,
@@ -29,12 +30,16 @@ from app.hub.filmwire import (
     Sought,
     Taken,
 )
-from app.web import bins, replaynow
+from app.hub.podthen import PodThen
+from app.hub.received import Asked, Received
+from app.hub.wire import PodRow
+from app.web import bins, received, replaynow, replaypod
 from app.web.big import Readers
 from app.web.body import Refused
 from app.web.faults import Allowance, fields
 from app.web.part import Part
 from app.web.refusal import Json, Problem
+from app.web.story import Places
 
 MARKERS = "/api/v1/recording/markers"
 """The one address here that takes POST."""
@@ -111,6 +116,14 @@ class LibraryLike(Protocol):
         before."""
         ...
 
+    async def received(self, files: Sequence[str], node: int, asked: Asked) -> Received:
+        """What the runtime had said of a pod by a moment."""
+        ...
+
+    async def pod(self, files: Sequence[str], node: int, uid: str, t: int | None) -> PodThen:
+        """How a pod was at ``t`` (ns; None: at the end), and what had happened to it."""
+        ...
+
     async def markers(self, files: Sequence[str]) -> Markers:
         """The markers of a recording."""
         ...
@@ -131,6 +144,20 @@ class Renders(Protocol):
         self, name: str, *, partial: bool, status: int = 200, **context: object
     ) -> HTMLResponse:
         """The template ``name``, whole or its inside only."""
+        ...
+
+    def pod(
+        self,
+        row: PodRow,
+        records: Sequence[AnyRecord],
+        *,
+        partial: bool,
+        places: Places,
+        t: int,
+        wall: int,
+        then: str = "",
+    ) -> HTMLResponse:
+        """A pod's page."""
         ...
 
     def refused(self, status: int, sentence: str) -> HTMLResponse:
@@ -383,6 +410,14 @@ def pages(library: LibraryLike, rendered: Renders, *, home: bool) -> Part:
         )
 
     return Part(routes, {})
+
+
+def pods(library: LibraryLike, rendered: Renders) -> Part:
+    """A pod of a recording, and what the runtime had said of it."""
+    said = received.of_recordings(library, rendered, _names)
+    pod = replaypod.part(library, rendered, names=_names, query_of=query_of, status=_status)
+    said.router.include_router(pod.router)
+    return Part(said.router, {**said.answers, **pod.answers})
 
 
 def _names(files: Sequence[str]) -> tuple[str, ...]:

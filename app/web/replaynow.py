@@ -14,11 +14,10 @@ from starlette.responses import RedirectResponse, Response
 from app.errors import RecordingError
 from app.hub.filmwire import FilmTold, Moment
 from app.web import nowfacts
-from app.web.moment import parse_moment
+from app.web.moment import in_words, parse_t
 
 PATH = "/replay/now"
 
-NO_TIME = "`t`: {!r} is no time; write it like 12.5s or 1m30s, from the recording's beginning."
 BETWEEN_NS = 1_000_000_000
 """A recording that ended, or begins, so shortly before or after is there."""
 
@@ -77,7 +76,7 @@ def add(
         try:
             files = names(file or [])
             told = await library.told(files, node, 1 << 31)
-            moment = await library.moment(files, node, _t(t), nowfacts.RECENT_NS)
+            moment = await library.moment(files, node, parse_t(t), nowfacts.RECENT_NS)
         except RecordingError as error:
             return refused(error)
         context = facts(moment)
@@ -87,7 +86,7 @@ def add(
             status=200,
             title=told.title,
             query=query_of(files, node),
-            words=_words(moment.t),
+            words=in_words(moment.t),
             **context,
         )
 
@@ -126,27 +125,3 @@ def facts(moment: Moment) -> dict[str, object]:
 
 def _beyond(ns: int) -> int:
     return ns if ns > BETWEEN_NS else 0
-
-
-def _t(text: str) -> int | None:
-    """The time that was asked for (ns); None: the end. As in the player's links, a whole number is
-    ns."""
-    if not text:
-        return None
-    if text.isdecimal() and text.isascii():
-        return int(text[:19])
-    t = parse_moment(text)
-    if t is None:
-        raise RecordingError(NO_TIME.format(text))
-    return t
-
-
-def _words(t: int) -> str:
-    """A time of the player as it shows it: ``33.108 s``, ``1 min 05.250 s``."""
-    minutes, rest = divmod(t, 60 * 1_000_000_000)
-    hours, minutes = divmod(minutes, 60)
-    nbsp = "\N{NO-BREAK SPACE}"
-    seconds = f"{rest / 1e9:06.3f}" if hours or minutes else f"{rest / 1e9:.3f}"
-    front = f"{hours}{nbsp}h{nbsp}" if hours else ""
-    front += f"{minutes}{nbsp}min{nbsp}" if hours or minutes else ""
-    return f"{front}{seconds}{nbsp}s"

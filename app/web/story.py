@@ -2,8 +2,9 @@
 belongs to it. Pure.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
+from urllib.parse import quote, urlencode
 
 from app.engine.model import ContainerStatus
 from app.engine.records import (
@@ -18,6 +19,21 @@ from app.hub.wire import PodRow
 
 MOST_TOLD = 50
 """Lifecycle events on a page, newest first."""
+
+
+class Places(NamedTuple):
+    """Where a pod's page leads.
+
+    ``pod``: to itself. ``records``: its records as JSON. ``mark``: a record on the timeline.
+    ``raw``: a record (by its number) as JSON, as far as there is such an address. ``received``:
+    what the runtime had said by a time (t, ns) of a container or sandbox (its id, and which).
+    """
+
+    pod: str
+    records: str
+    mark: Callable[[AnyRecord], str]
+    raw: Callable[[int], str | None]
+    received: Callable[[int, str, str], str]
 
 
 class Raw(NamedTuple):
@@ -94,6 +110,45 @@ def chapters(pod: PodRow, told: Sequence[Lifecycle]) -> list[Chapter]:
         }
         found.append(Chapter(name, newest, tuple(earlier), len(ends)))
     return found
+
+
+def live_places(uid: str) -> Places:
+    """Of a pod on the node that is watched."""
+    return Places(
+        pod=f"/pods/{quote(uid, safe='')}",
+        records=f"/api/v1/records?{urlencode({'pod': uid})}",
+        mark=lambda record: f"/?select={record.seq}",
+        raw=lambda seq: f"/api/v1/records?since={seq - 1}&limit=1",
+        received=lambda t, about, what: _received("/received", uid, t, about, what),
+    )
+
+
+def end_places(uid: str) -> Places:
+    """Of a pod at the end of what plegscope was started to play."""
+    return live_places(uid)._replace(
+        mark=lambda record: f"/replay?t={record.t}&sel={record.seq}",
+        received=lambda t, about, what: _received("/replay/received", uid, t, about, what),
+    )
+
+
+def played_places(uid: str, t: int, query: str) -> Places:
+    """Of a pod at ``t`` (ns) of a recording, which ``query`` names."""
+    front = f"{query}&" if query else ""
+    own = front + urlencode({"uid": uid, "t": t})
+    return Places(
+        pod=f"/replay/pod?{own}",
+        records=f"/api/v1/recording/pod?{own}",
+        mark=lambda record: f"/replay?{front}t={record.t}&sel={record.seq}",
+        raw=lambda _seq: None,
+        received=lambda then, about, what: _received(
+            f"/replay/received?{query}".rstrip("?"), uid, then, about, what
+        ),
+    )
+
+
+def _received(path: str, uid: str, t: int, about: str, what: str) -> str:
+    asked = urlencode({"t": t, "uid": uid, "id": about, "what": what})
+    return f"{path}{'&' if '?' in path else '?'}{asked}"
 
 
 def _raw(record: AnyRecord) -> Raw:

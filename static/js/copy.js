@@ -1,12 +1,13 @@
 // @ts-check
 /**
  * Links whose target is copied when they are pressed: `data-copy="link"` copies the address,
- * `data-copy="content"` what is there. Without scripts, or with a modifier key, they are links.
+ * `data-copy="content"` what is there, `data-copy="text"` the text that follows the link's paragraph. Without scripts, or with a modifier key, they are links.
  */
 
 /** @param {HTMLAnchorElement} link */
 async function textOf(link) {
   if (link.dataset.copy === "link") return link.href;
+  if (link.dataset.copy === "text") return link.closest("p")?.nextElementSibling?.textContent ?? "";
   const answer = await fetch(link.href);
   if (!answer.ok) throw new Error(`status ${answer.status}`);
   return answer.text();

@@ -42,6 +42,7 @@ class Bench:
             recordings.api(self.library),
             recordings.pages(self.library, pages, home=bool(given)),
             recordings.drop(self.library),
+            recordings.pods(self.library, pages),
         ]
         for part in parts:
             app.include_router(part.router)
