@@ -70,17 +70,26 @@ def test_a_chain_has_its_raw_records_behind_a_mark(page: Page) -> None:
 def test_a_pods_story_can_be_read_copied_and_linked(page: Page, server: Command) -> None:
     uid = page.evaluate("found.uid")
     page.goto(f"{server.address()}pods/{uid}")
-    page.locator(".raw summary").first.click()
-    expect(page.locator(".raw pre").first).to_contain_text('"kind"')
+    story = page.locator(".story li").first
+    story.locator(".raw summary").first.click()
+    expect(story.locator(".raw pre").first).to_contain_text('"kind"')
+    # And what the runtime said then, from what has been recorded of it.
+    said = story.locator(".raw").last
+    said.locator("summary").click()
+    expect(said.locator("pre").first).to_contain_text('"id"', timeout=PATIENT_MS)
+    expect(said).to_contain_text("ListContainers")
+    said.get_by_text("Copy", exact=True).first.click()
+    expect(said.locator("[data-copied]")).to_have_text("Copied.")
+    assert isinstance(json.loads(clipboard(page)), dict)
     assert faults(page) == []
     width = page.evaluate("innerWidth")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     keep(page, f"pod-story-{width}", whole=True)
     page.get_by_text("Copy link", exact=True).click()
-    expect(page.locator("[data-copied]")).to_have_text("Copied.")
+    expect(page.locator(".pod-acts [data-copied]")).to_have_text("Copied.")
     assert clipboard(page) == f"{server.address()}pods/{uid}"
     page.get_by_text("Copy as JSON", exact=True).click()
-    expect(page.locator("[data-copied]")).to_have_text("Copied.")
+    expect(page.locator(".pod-acts [data-copied]")).to_have_text("Copied.")
     records = json.loads(clipboard(page))["records"]
     assert {record["uid"] for record in records} == {uid}
 
