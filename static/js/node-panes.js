@@ -41,6 +41,8 @@ export class NodePanes {
       }));
     /** Whose records the table has; null: the first node's. @type {NodePane|null} */
     this.inTable = null;
+    /** Told of a pod's name pressed: its node's number, its UID. @type {((node: number, uid: string) => void)[]} */
+    this.onPod = [];
     page.onSelect.push((seq) => {
       if (seq !== null) for (const pane of this.panes) pane.release();
       if (this.inTable) page.table.setSelected(this.inTable.selected);
@@ -198,6 +200,7 @@ export class NodePanes {
   /** @param {NodePane} pane @param {string} uid */
   #pod(pane, uid) {
     this.#stepThrough(pane, uid);
+    for (const call of this.onPod) call(pane.node.number, uid);
     this.bar.say(`p and P step through the events of ${pane.store.lanes.get(uid)?.label ?? "this pod"} on ${pane.node.name} now.`, true);
   }
 

@@ -12,6 +12,7 @@ import { PlayerBar, playerKeys } from "./player-bar.js";
 import { ReplayBar, replayKeys } from "./replay-bar.js";
 import { Landing } from "./replay-land.js";
 import { MomentPanel } from "./replay-now.js";
+import { PodPanel } from "./pod-panel.js";
 import { runTime } from "./run-link.js";
 import { Tape } from "./tape.js";
 import { Together } from "./together.js";
@@ -138,7 +139,14 @@ function replayPage() {
   panes = new NodePanes(page, player, bar, (number) => more?.first(number));
   /** The node whose mark is selected, else the first. */
   const inHand = () => panes?.selected?.number ?? tapes[0]?.told.node ?? 0;
-  const moment = new MomentPanel(page, player, () => sourceOf(source, inHand()), (seq) => page?.select(seq));
+  const story = new PodPanel(page, player, (node) => sourceOf(source, node));
+  page.onPod.push((uid) => story.show(tapes[0]?.told.node ?? 0, uid));
+  panes.onPod.push((node, uid) => story.show(node, uid));
+  const moment = new MomentPanel(page, player, () => sourceOf(source, inHand()), (seq) => {
+    const node = story.open ? story.node : inHand();
+    if (node === tapes[0]?.told.node) page?.select(seq);
+    else panes?.select(node, seq);
+  });
   more = new ReplayBar(page, player, bar, () => tapes, source, place.digest, panes, moment);
   landing = new Landing(player, () => tapes.every((tape) => tape.told.whole), (aim) => {
     if (aim.selected === null) return;

@@ -285,6 +285,22 @@ def test_how_it_was_at_the_cursor(page: Page, server: Command) -> None:
     expect(page.locator("#drawer h2")).to_be_visible()
     assert cursor(page)[0] == t
     expect(page.locator("#panel")).to_be_hidden()
+    # A pod's name opens its story at the cursor, with what the runtime said then.
+    name = page.locator("#drawer a[data-uid]").first
+    name.click()
+    expect(panel.locator("h1")).to_be_visible()
+    expect(page.locator("#player-what")).to_contain_text("p and P step through the events of")
+    ended = panel.locator(".story li", has_text="ContainerDied").first
+    ended.get_by_text("What the runtime said").click()
+    expect(ended.locator(".raw").last.locator("pre").first).to_contain_text("CONTAINER_EXITED")
+    assert faults(page) == []
+    page.evaluate("player.seek(20e9)")
+    expect(panel.locator(".story")).not_to_contain_text("ContainerDied")
+    page.evaluate(f"player.seek({t})")
+    expect(panel.locator(".story")).to_contain_text("ContainerDied")
+    panel.locator(".story a[data-seek]").first.click()
+    expect(page.locator("#drawer h2")).to_be_visible()
+    assert cursor(page)[0] == t
 
 
 def test_a_link_waits_for_what_has_not_been_read(page: Page, server: Command) -> None:
