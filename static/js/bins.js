@@ -1,20 +1,24 @@
 // @ts-check
 /**
- * What happened before the oldest record here, counted in bins (app/journal/levels.py): asked of the
- * server for the times and the pods that are in view, and kept, bounded, in tiles of so many bins.
+ * What happened when no record is here, counted in bins (app/journal/levels.py): before the oldest
+ * one, and of a recording after the cursor too. It is asked of the server for the times and the pods
+ * that are in view, and kept, bounded, in tiles of so many bins. A recording is counted while it is
+ * read through: what has not been read is asked for again now and then.
  *
  * @typedef {{uid: string, name: string, namespace: string, seen_t: number, gone_t: number|null}} Outline
  * @typedef {{t: number, state: string, meaning: string, code: string|null}} Turn
  * @typedef {{from_t: number, to_t: number, hop: string, count: number, reason: string}} Hole
  * @typedef {{
  *   session: string, t: number, marks: string[], known: [number, number][], width: number, first: number, bins: number, began: number, since: number,
- *   pods: Record<string, number[]>, all: number[], relists: number[], gone: Outline[], stream: Turn[], gaps: Hole[]
- * }} Cut `pods`, `all`: place, kind, count, again and again; `relists`: place, count, longest, failed
+ *   pods: Record<string, number[]>, all: number[], relists: number[], gone: Outline[], stream: Turn[], gaps: Hole[], reading?: boolean, layout?: number
+ * }} Cut `pods`, `all`: place, kind, count, again and again; `relists`: place, count, longest, failed; `t`: what
+ *   came later is not in here; `reading`: and it comes, as a recording is being read
+ * @typedef {[number, number]} Span from, to, ns
  * @typedef {{width: number, from: number, to: number, pods: string[]}} Wanted times in ns; `pods`: UIDs
  * @typedef {{rank: Uint8Array, said: Uint8Array, count: Uint32Array}} Cells see `cellsOf`
  * @typedef {{
- *   index: number, until: number, pods: Map<string, number[]>, all: number[], relists: number[], cells: Map<string, Cells>
- * }} Tile `until`: what came later is not in it (ns)
+ *   index: number, until: number, at: number, pods: Map<string, number[]>, all: number[], relists: number[], cells: Map<string, Cells>
+ * }} Tile `until`: what came later is not in it (ns); `at`: when it came (ms)
  */
 
 /** Bins of a tile. */
@@ -30,6 +34,8 @@ const WIDE_PX = 3;
 /** Between two questions, and after a failure, ms. */
 const PAUSE_MS = 60;
 const SORRY_MS = 3000;
+/** What is not over, or has not been read, is asked for again after so long, ms. */
+const MORE_MS = 1000;
 /** Outlines of pods that are gone, and turns of the stream, that are kept. */
 const MOST_KEPT = 4096;
 /** The whole range is told in so many bins at most, and asked for again so often, ms. */
@@ -116,6 +122,9 @@ export class Bins {
   began = 0;
   /** The width that is shown. */
   width = 0;
+  /** Until when all is counted, as the newest answer says, ns; and whether more is being read. */
+  until = -Infinity;
+  reading = false;
   busy = false;
   notBefore = 0;
   /** Counts what came: a picture of revision n is right while this is n. */
@@ -145,6 +154,8 @@ export class Bins {
     this.overview = null;
     this.overviewAt = -Infinity;
     this.width = 0;
+    this.until = -Infinity;
+    this.reading = false;
     this.busy = false;
     this.revision += 1;
   }
@@ -159,10 +170,15 @@ export class Bins {
     return this.tiles.get(`${width}/${index}`) ?? null;
   }
 
+  /** Until when a tile has all; its beginning if it is not here. @param {number} width @param {number} index */
+  #until(width, index) {
+    const size = TILE * width;
+    return Math.min((index + 1) * size, Math.max(index * size, this.tile(width, index)?.until ?? -Infinity));
+  }
+
   /** Whether a tile has all until `t`. @param {number} width @param {number} index @param {number} t */
   #has(width, index, t) {
-    const tile = this.tile(width, index);
-    return tile !== null && tile.until >= Math.min(t, (index + 1) * TILE * width);
+    return this.tile(width, index) !== null && this.#until(width, index) >= Math.min(t, (index + 1) * TILE * width);
   }
 
   /** The width that ought to be shown: fine enough, and known since `from` or ever. @param {number} from @param {number} scale */
@@ -173,22 +189,26 @@ export class Bins {
   }
 
   /**
-   * What is to be shown from `from` to `to`, times at which the page has no records; what is not
-   * here yet is asked for.
-   * @param {number} from @param {number} to @param {number} scale px per ns @param {string[]} uids in view
-   * @returns {{width: number, n: number, from: number}} bins of this width, `n` to a cell, known from `from` on
+   * What is to be shown of some spans, times at which the page has no records; what is not here yet
+   * is asked for.
+   * @param {Span[]} spans in order @param {number} scale px per ns @param {string[]} uids in view
+   * @returns {{width: number, n: number, unknown: Span[], whole: boolean}} bins of this width, `n` to a cell; `unknown`:
+   *   what of the spans is not here; `whole`: all is that can be had
    */
-  show(from, to, scale, uids) {
+  show(spans, scale, uids) {
     if (!this.known.length) {
       this.#begin();
-      return { width: 0, n: 1, from: to };
+      return { width: 0, n: 1, unknown: spans, whole: false };
     }
-    const wanted = this.#wanted(from, scale);
-    const begin = Math.max(from, this.since);
-    if (to > begin) this.#fetch(wanted, begin, to, uids);
-    if (this.width !== wanted && (!this.width || this.#knownFrom(wanted, begin, to) <= this.#knownFrom(this.width, begin, to))) this.width = wanted;
+    const wanted = this.#wanted(Math.min(...spans.map(([from]) => from)), scale);
+    for (const [from, to] of spans) {
+      const begin = Math.max(from, this.since);
+      if (to > begin) this.#fetch(wanted, begin, to, uids);
+    }
+    if (this.width !== wanted && (!this.width || this.#lacks(wanted, spans) <= this.#lacks(this.width, spans))) this.width = wanted;
     const n = joined(this.width * scale);
-    return { width: this.width, n, from: Math.max(this.#knownFrom(this.width, begin, to), this.#since(this.width)) };
+    const unknown = this.#unknown(this.width, spans);
+    return { width: this.width, n, unknown, whole: unknown.every(([, to]) => to <= this.since) };
   }
 
   /** Ask what is known at all. */
@@ -201,15 +221,32 @@ export class Bins {
     return this.known.find(([each]) => each === width)?.[1] ?? Infinity;
   }
 
-  /** From when on there is every tile until `to`. @param {number} width @param {number} from @param {number} to */
-  #knownFrom(width, from, to) {
+  /** What of some spans is not here at a width. @param {number} width @param {Span[]} spans @returns {Span[]} */
+  #unknown(width, spans) {
     const size = TILE * width;
-    let index = Math.ceil(to / size) - 1;
-    while (index >= 0 && this.#has(width, index, to)) {
-      if (index * size <= from) return from;
-      index -= 1;
+    const since = this.#since(width);
+    /** @type {Span[]} */
+    const found = [];
+    const add = (/** @type {number} */ from, /** @type {number} */ to) => {
+      const last = found[found.length - 1];
+      if (from >= to) return;
+      if (last && last[1] === from) last[1] = to;
+      else found.push([from, to]);
+    };
+    for (const [from, to] of spans) {
+      add(from, Math.min(to, since));
+      const begin = Math.max(from, since);
+      for (let index = Math.floor(begin / size); index * size < to; index += 1) {
+        const end = Math.min(to, (index + 1) * size);
+        add(Math.max(begin, this.#until(width, index)), end);
+      }
     }
-    return Math.min(to, (index + 1) * size);
+    return found;
+  }
+
+  /** How much of some spans is not here at a width, ns. @param {number} width @param {Span[]} spans */
+  #lacks(width, spans) {
+    return this.#unknown(width, spans).reduce((sum, [from, to]) => sum + to - from, 0);
   }
 
   /** @param {number} width @param {number} from @param {number} to @param {string[]} uids */
@@ -218,11 +255,13 @@ export class Bins {
     const first = Math.floor(from / size);
     const last = Math.ceil(to / size) - 1;
     const pods = uids.slice(0, MOST_PODS);
+    const due = this.clock() - MORE_MS;
     let begin = -1;
     let end = -1;
-    // The newest first: it borders on what is here.
+    // The newest first: mostly it borders on what is here.
     for (let index = last; index >= first; index -= 1) {
-      const lacks = !this.#has(width, index, to) || pods.some((uid) => !this.tile(width, index)?.pods.has(uid));
+      const tile = this.tile(width, index);
+      const lacks = !tile || (!this.#has(width, index, to) && tile.at <= due) || pods.some((uid) => !tile.pods.has(uid));
       if (!lacks) continue;
       if (end < 0) end = index;
       if (end - index >= MOST_ASKED) break;
@@ -255,6 +294,9 @@ export class Bins {
     this.known = cut.known;
     this.marks = cut.marks;
     this.began = cut.began;
+    this.until = Math.max(this.until, cut.t);
+    this.reading = cut.reading ?? false;
+    if (this.reading) this.setTimer(this.options.changed, MORE_MS + 1);
     for (const pod of cut.gone) this.gone.set(pod.uid, pod);
     while (this.gone.size > MOST_KEPT) this.gone.delete(this.gone.keys().next().value ?? "");
     this.turns = merged(this.turns, cut.stream, (turn) => turn.t);
@@ -272,7 +314,7 @@ export class Bins {
     this.tiles.delete(key);
     const complete = before !== undefined && before.until >= (index + 1) * TILE * cut.width;
     /** @type {Tile} */
-    const tile = { index, until: cut.t, pods: complete ? before.pods : new Map(), cells: complete ? before.cells : new Map(),
+    const tile = { index, until: cut.t, at: this.clock(), pods: complete ? before.pods : new Map(), cells: complete ? before.cells : new Map(),
       all: part(cut.all, 3, at), relists: part(cut.relists, 4, at) };
     for (const uid of wanted.pods) tile.pods.set(uid, part(cut.pods[uid] ?? [], 3, at));
     this.tiles.set(key, tile);
@@ -380,10 +422,11 @@ function merged(known, more, time) {
   return [...all.values()].sort((a, b) => time(a) - time(b)).slice(-MOST_KEPT);
 }
 
-/** Asks the server. @param {string} address @returns {(wanted: Wanted) => Promise<Cut>} */
-export function asking(address) {
+/** Asks the server. @param {string} address @param {string} [source] the query that names a recording @returns {(wanted: Wanted) => Promise<Cut>} */
+export function asking(address, source = "") {
   return async ({ width, from, to, pods }) => {
-    const query = new URLSearchParams({ width: String(width), from_t: String(Math.floor(from)), to_t: String(Math.ceil(to)) });
+    const query = new URLSearchParams(source);
+    for (const [name, value] of Object.entries({ width, from_t: Math.floor(from), to_t: Math.ceil(to) })) query.set(name, String(value));
     for (const uid of pods) query.append("pod", uid);
     const answer = await fetch(`${address}?${query}`, { signal: AbortSignal.timeout(10_000) });
     if (!answer.ok) throw new Error(`bins: ${answer.status}`);

@@ -43,7 +43,7 @@ export class Header {
     page.trend.update(store, seen, typical);
     page.distribution.update(store, seen);
     const { stores, of } = page.counted();
-    page.legend.update(stores, from, to, page.bins && store.truncated && from < store.firstT ? page.bins.legend(from, Math.min(to, store.firstT)) : {}, of);
+    page.legend.update(stores, from, to, page.timeline.outlined(from, to), of);
     page.table.update();
     page.tabs.update();
     page.minimap.update();

@@ -212,7 +212,7 @@ export class Labels {
   #pod(element, row, lane) {
     element.className = `lane${row.tall ? " tall" : ""}${lane.goneT === null ? "" : " gone"}${row.pinned ? " pinned" : ""}`;
     const [name, hash] = splitName(lane.label);
-    const link = h("a", { href: podPath(lane.uid), "data-uid": lane.uid, "data-act": "pod", title: `${lane.namespace}/${lane.name}${lane.goneT === null ? "" : ", gone"}` }, name, hash ? h("span", { class: "hash" }, hash) : null);
+    const link = h("a", { href: podPath(lane.uid), "data-uid": lane.uid, "data-act": "pod", title: `${lane.namespace}/${lane.name}${lane.ahead ? ", comes later" : lane.goneT === null ? "" : ", gone"}` }, name, hash ? h("span", { class: "hash" }, hash) : null);
     const fold = this.host && lane.parts.size
       ? h("button", { type: "button", class: "fold", "data-act": "fold", "aria-expanded": String(row.open === true), "aria-label": `${count(lane.parts.size, "container")} of ${lane.label}`, title: `${count(lane.parts.size, "container")} (c)` }, chevron())
       : null;

@@ -70,6 +70,8 @@ export class Lane {
     this.seenT = t;
     /** @type {number|null} */
     this.goneT = null;
+    /** Of a recording: it comes after the cursor, and nothing of it has happened yet. */
+    this.ahead = false;
     this.lastT = t;
     this.error = "";
     /** Containers the pod cache has as running now. */

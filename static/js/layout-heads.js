@@ -8,6 +8,7 @@
  */
 import { firstWithin, lowerBound } from "./lane.js";
 import { LAYER } from "./layers.js";
+import { layoutOlderHoles } from "./layout-older.js";
 import { lookOf } from "./stretch.js";
 import { age, duration } from "./words.js";
 
@@ -15,15 +16,10 @@ import { age, duration } from "./words.js";
 export function layoutHoles(scene, lanes, px) {
   const { store, from, to, off } = scene;
   if (off.has("gap")) return;
-  // Of what is older than the oldest record there may still be bins.
-  const known = scene.older ? scene.older.from : store.firstT;
-  if (store.truncated && known > from && !(scene.older && known <= scene.older.bins.began)) {
-    lanes[LAYER.hatch].push({ k: "hatch", x: -1e5, x2: px(known), y: 0, h: Infinity, text: "older records are not on this page" });
-  }
-  for (const gap of scene.older?.bins.gaps ?? []) {
-    if (gap.to_t < from || gap.from_t > Math.min(to, store.firstT)) continue;
-    const x = px(gap.from_t);
-    lanes[LAYER.hatch].push({ k: "hatch", x, x2: Math.max(x + 3, px(gap.to_t)), y: 0, h: Infinity, text: `not known here, ${duration(gap.to_t - gap.from_t)}` });
+  // Where no record is here there may still be bins.
+  if (scene.older) layoutOlderHoles(scene.older, lanes, px);
+  else if (store.truncated && store.firstT > from) {
+    lanes[LAYER.hatch].push({ k: "hatch", x: -1e5, x2: px(store.firstT), y: 0, h: Infinity, text: "older records are not on this page" });
   }
   for (const gap of store.gaps) {
     if (gap.to < from || gap.from > to) continue;
@@ -47,7 +43,7 @@ export function layoutHeads(scene, rows, lanes, px) {
 /** Before the session nothing was watched: said once, where it began. @param {Scene} scene @param {Item[][]} rows @param {(t: number) => number} px */
 function began({ store, from, to, heads, em, older }, rows, px) {
   const { truncated } = store;
-  const known = older && older.from <= older.bins.began;
+  const known = older && older.bins.known.length > 0 && older.unknown.every(([begin]) => begin >= store.firstT);
   const firstT = truncated && known ? older.bins.began : store.firstT;
   if ((truncated && !known) || !store.records.length || firstT < from || firstT > to) return;
   rows[LAYER.chain].push({ k: "text", x: px(firstT) - 8 * em, y: heads.ruler + heads.global + heads.stream / 2, text: "plegscope began to watch here", c: "text3", align: "right", note: "whole" });

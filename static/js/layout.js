@@ -13,9 +13,9 @@
  * @typedef {{
  *   k: string, x: number, y: number, x2?: number, h?: number, s?: number, c?: string, text?: string,
  *   seq?: number, uid?: string, dim?: boolean, t?: number, align?: "left"|"right", note?: string,
- *   w?: number, cells?: import("./bins.js").Cells
+ *   w?: number, cells?: import("./bins.js").Cells, x1?: number
  * }} Item `k` what to draw, `c` a colour's name, `s` a size, `seq` the record it stands for, `w` the
- *   width of each of `cells`
+ *   width of each of `cells`, which are drawn from `x1` to `x2`
  * @typedef {{
  *   origin: number, scale: number, from: number, to: number, rows: Item[][], lanes: Item[][]
  * }} DrawList `scale` px per ns; valid for windows between `from` and `to`

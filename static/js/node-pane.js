@@ -9,10 +9,12 @@
  * @typedef {import("./types.js").Message} Message
  * @typedef {import("./tape.js").Tape} Tape
  */
+import { Bins } from "./bins.js";
 import { chainOf } from "./chain.js";
 import { condition, wasStopped } from "./condition.js";
 import { Drawer } from "./drawer.js";
 import { byId, glyph, h, parts, setChildren, setText } from "./dom.js";
+import { playedOf } from "./film-bins.js";
 import { Gestures } from "./gestures.js";
 import { title } from "./hover.js";
 import { Labels } from "./labels.js";
@@ -125,7 +127,9 @@ export class NodePane {
     this.tip = made.tip;
     this.element = h("section", { class: "pane", "aria-label": `Node ${node.name}` }, this.head.element, made.frame);
     byId("panes").append(this.element);
+    this.bins = tape.server.bins ? new Bins({ ask: tape.server.bins, changed: () => this.timeline.invalidate() }) : null;
     this.timeline = new Timeline(this.canvas, this.lanes, {
+      bins: this.bins, film: () => playedOf(tape),
       store: this.store, clock: page.clock, view: page.view, lineup: this.lineup, off: page.off,
       select: (seq) => this.select(seq), moved: () => {
         page.timeline.dirty = true;

@@ -31,14 +31,15 @@
  *   address?: {read: (search: string) => string, write: (query: string) => string, put?: (text: string) => void},
  *   keys?: (page: NodePage) => import("./keys.js").Key[], bins?: (wanted: import("./bins.js").Wanted) => Promise<import("./bins.js").Cut>,
  *   records?: (since: number, limit: number) => Promise<import("./recall.js").Page>,
- *   ending?: () => import("./condition.js").Ending|null
+ *   ending?: () => import("./condition.js").Ending|null, film?: () => import("./timeline.js").Played|null
  * }} Options
  *   `capacity`: records kept. `steady`: lanes keep their order for so long (ns of the session), and
  *   then depend on nothing but the time that is shown. `range`: from when to when the minimap goes.
  *   `address`: turns the query of the address into the one for what the page shows, and back; both
  *   without the question mark; `put` writes the text elsewhere than into the query.
  *   `keys`: more keys; one that the page has too is taken over. `bins`, `records`: ask for what
- *   was before the oldest record here. `ending`: what is played, when it is at its end.
+ *   was before the oldest record here; `bins` of a recording, `film`, also for what comes after the
+ *   cursor. `ending`: what is played, when it is at its end.
  */
 import { readAddress, writeAddress } from "./address.js";
 import { Bins } from "./bins.js";
@@ -127,7 +128,7 @@ export class NodePage {
       bins: this.bins, recall: options.records ? new Recall({ store: this.store, ask: options.records, changed: () => this.timeline.invalidate() }) : null,
       store: this.store, clock: this.clock, view: this.view, lineup: this.lineup, off: this.off,
       select: (seq) => this.select(seq), moved: () => this.moved(), hover: (item, x, y) => this.hover(item, x, y),
-      utc: () => this.times, frozenT: () => this.frozenT(),
+      utc: () => this.times, frozenT: () => this.frozenT(), film: options.film,
     });
     this.timeline.density = /** @type {any} */ (shown.rows);
     this.labels = new Labels(byId("labels"), byId("lanes"), {

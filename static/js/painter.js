@@ -180,7 +180,7 @@ export class Painter {
     }
   }
 
-  /** Bins of the time before the oldest record, by colour: to change it costs more than to fill. @param {Item} item @param {number} x @param {number} x2 where they end @param {number} y @param {number} h */
+  /** Bins of a time of which no record is here, by colour: to change it costs more than to fill. @param {Item} item @param {number} x @param {number} x2 where they end @param {number} y @param {number} h */
   #cells(item, x, x2, y, h) {
     const { c, palette: p } = this;
     const frame = /** @type {Frame} */ (this.frame);
@@ -191,14 +191,15 @@ export class Painter {
     const wide = w > WIDE_CELL;
     const full = c.globalAlpha;
     const pale = full * 0.42;
-    const first = Math.max(0, Math.floor(-x / w));
+    const x1 = item.x1 === undefined ? -Infinity : item.x1 + frame.shift;
+    const first = Math.max(0, Math.floor((Math.max(0, x1) - x) / w));
     const end = Math.min(rank.length, Math.ceil((Math.min(x2, frame.width) - x) / w));
     for (let worth = 1; worth < CELL_COLORS.length; worth += 1) {
       c.fillStyle = p[CELL_COLORS[worth]];
       const tall = worth <= 2 ? h * 0.62 : h - 2;
       for (let i = first; i < end; i += 1) {
         if (rank[i] !== worth) continue;
-        const left = Math.round(x + i * w);
+        const left = Math.max(Math.round(x + i * w), x1);
         const width = Math.max(1, Math.min(Math.round(x + (i + 1) * w), x2) - left - (w > 2.5 ? 1 : 0));
         c.globalAlpha = wide ? pale : full;
         c.fillRect(left, y + h - 1 - tall, width, tall);
@@ -213,12 +214,12 @@ export class Painter {
       c.textAlign = "center";
       c.textBaseline = "middle";
       c.fillStyle = p.text;
-      for (let i = first; i < end; i += 1) if (rank[i] && x + (i + 0.5) * w < x2) c.fillText(String(count[i]), x + (i + 0.5) * w, y + h * 0.58);
+      for (let i = first; i < end; i += 1) if (rank[i] && x + (i + 0.5) * w < x2 && x + (i + 0.5) * w > x1) c.fillText(String(count[i]), x + (i + 0.5) * w, y + h * 0.58);
     }
     c.fillStyle = p.said;
     for (let i = first; i < end; i += 1) {
       if (!said[i]) continue;
-      const left = Math.round(x + i * w);
+      const left = Math.max(Math.round(x + i * w), x1);
       c.fillRect(left, y + h * 0.22, Math.max(1, Math.round(x + (i + 1) * w) - left - (w > 2.5 ? 1 : 0)), 2);
     }
   }

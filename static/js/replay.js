@@ -3,6 +3,7 @@
 import "./drop.js";
 import { byId, setText } from "./dom.js";
 import { endingOf } from "./ending.js";
+import { filmBins, playedOf } from "./film-bins.js";
 import { filmPageQuery, readFilmPlace, sourceQuery, writeFilmLink } from "./film-link.js";
 import { NodePage } from "./nodepage.js";
 import { Player } from "./player.js";
@@ -36,13 +37,14 @@ async function ask(path, source, more = {}) {
   return told;
 }
 
-/** @param {string} source @returns {import("./tape.js").Server} */
-function serverOf(source) {
+/** @param {string} source @param {() => Tape|undefined} tape that is fed by it @returns {import("./tape.js").Server} */
+function serverOf(source, tape) {
   return {
     told: (since) => ask("", source, { since }),
     piece: (number) => ask("/piece", source, { number }),
     find: async (what, seq, back, uid) => (await ask("/find", source, { what, seq, back, uid })).seq,
     found: (what, seq, back, uid) => ask("/find", source, { what, seq, back, uid }),
+    bins: filmBins(tape, () => source),
   };
 }
 
@@ -85,7 +87,7 @@ function replayPage() {
   let tapes = [];
   const span = () => page?.view.span ?? 60e9;
   const open = async () => {
-    const server = serverOf(source);
+    const server = serverOf(source, () => tapes[0]);
     let told = await server.told(0);
     // The first piece takes a moment.
     while (!told.whole && !told.pieces.length) {
@@ -98,7 +100,7 @@ function replayPage() {
     const all = place.nodes === "all" || (!place.nodes && !new URLSearchParams(source).has("node"));
     if (nodes.length < 2 || !all) return tapes[0];
     for (const { number } of nodes.filter((one) => one.number !== told.node).slice(0, MOST_NODES - 1)) {
-      const other = serverOf(sourceOf(source, number));
+      const other = serverOf(sourceOf(source, number), () => tapes.find((tape) => tape.told.node === number));
       tapes.push(new Tape(other, await other.told(0), span));
     }
     return new Together(tapes);
@@ -121,6 +123,8 @@ function replayPage() {
     steady: STEADY,
     range: () => [0, Math.max(1, player.duration)],
     ending: () => endingOf(player, tapes),
+    bins: filmBins(() => tapes[0], () => source),
+    film: () => playedOf(tapes[0]),
     keys: () => [...playerKeys(() => bar), ...replayKeys(() => more)],
     address: {
       read: filmPageQuery,

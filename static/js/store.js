@@ -235,14 +235,21 @@ export class Store {
     }
   }
 
-  /** A pod that was gone before the oldest record here. @param {import("./bins.js").Outline} pod */
-  remember(pod) {
+  /** A pod that was gone before the oldest record here; or (`ahead`) that comes after the newest. @param {import("./bins.js").Outline} pod */
+  remember(pod, ahead = false) {
     if (this.lanes.has(pod.uid)) return;
     const lane = this.lane(pod.uid, pod.seen_t);
     lane.name = pod.name;
     lane.namespace = pod.namespace;
-    lane.goneT = pod.gone_t;
-    lane.lastT = pod.gone_t ?? pod.seen_t;
+    lane.ahead = ahead;
+    // As of now it is not there, however long it will be.
+    lane.goneT = ahead ? Infinity : pod.gone_t;
+    lane.lastT = ahead ? pod.seen_t : pod.gone_t ?? pod.seen_t;
+  }
+
+  /** Pods that come after `t` are not in view any more. @param {number} t */
+  forgetAhead(t) {
+    for (const [uid, lane] of this.lanes) if (lane.ahead && lane.seenT > t) this.lanes.delete(uid);
   }
 
   /** The pod's lane, made if need be. @param {string} uid @param {number} t */
@@ -260,6 +267,10 @@ export class Store {
     this.records.push(rec);
     const lane = rec.uid ? this.lane(rec.uid, rec.t) : null;
     lane?.touch(rec.t);
+    if (lane?.ahead) {
+      lane.ahead = false;
+      lane.goneT = null;
+    }
     switch (rec.kind) {
       case "pod_seen":
         if (lane) {

@@ -19,7 +19,8 @@
  * @typedef {{
  *   told: (since: number) => Promise<FilmTold>, piece: (number: number) => Promise<Piece>,
  *   find: (what: string, seq: number, back: boolean, uid: string) => Promise<number|null>,
- *   found: (what: string, seq: number, back: boolean, uid: string) => Promise<{seq: number|null, t: number|null}>
+ *   found: (what: string, seq: number, back: boolean, uid: string) => Promise<{seq: number|null, t: number|null}>,
+ *   bins?: (wanted: import("./bins.js").Wanted) => Promise<import("./bins.js").Cut>
  * }} Server `found`: as `find`, and when that is
  */
 import { Axis } from "./axis.js";

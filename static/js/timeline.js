@@ -7,15 +7,17 @@
  * @typedef {import("./layout.js").Item} Item
  * @typedef {import("./layout.js").DrawList} DrawList
  * @typedef {import("./lineup.js").Row} Row
+ * @typedef {import("./bins.js").Span} Span
+ * @typedef {{bins: string, end: number}} Played what its bins go by, and its end, ns
  * @typedef {{
  *   store: Store, clock: import("./clock.js").Clock, view: import("./view.js").View,
  *   lineup: import("./lineup.js").Lineup, off: Set<string>, select: (seq: number|null) => void,
  *   moved: () => void, hover: (item: Item|null, x: number, y: number) => void, utc: () => import("./words.js").Times,
- *   frozenT: () => number|null, bins?: import("./bins.js").Bins|null,
+ *   frozenT: () => number|null, bins?: import("./bins.js").Bins|null, film?: () => Played|null,
  *   recall?: import("./recall.js").Recall|null,
  *   row?: (id: string) => HTMLElement|null
  * }} Host `moved`: the window moved by the reader's hand. `row`: the name beside one of the rows above
- *   the lanes, where it is not the page's own
+ *   the lanes, where it is not the page's own. `film`: the recording that is played
  */
 import { chainOf, extent } from "./chain.js";
 import { geometry } from "./layout-lane.js";
@@ -33,6 +35,8 @@ const MARGIN = 0.35;
 /** A mark has so much room, px, in as many lanes, before bins are better. */
 const MARK_PX = 8;
 const MOST_BUSY = 40;
+/** So much of the window has to lie after the cursor, for what comes then to be shown. */
+const AHEAD = 0.03;
 /** The lanes are put in order no more often than this while nothing is pressed, ms. */
 const ARRANGE_MS = 100;
 
@@ -71,6 +75,8 @@ export class Timeline {
     this.pointedSeen = true;
     this.selectedSeen = true;
     this.dirty = true;
+    /** Whether pods have lanes that come after the cursor. */
+    this.aheads = false;
     this.key = "";
     this.rowsKey = "";
     this.arrangedFor = "";
@@ -161,7 +167,8 @@ export class Timeline {
     const to = from + (end - begin);
     if (!this.dirty && store.revision === this.revision && this.last?.from === from) return false;
     if (store.revision !== this.revision && this.selected !== null) this.chain = chainOf(store, this.selected);
-    this.#recall(from);
+    const missing = this.#missing(from, to, now);
+    this.#recall(from, to, now, missing);
     this.#showRows(from);
     this.#arrange(now, from, to);
     if (!this.pointedSeen) {
@@ -174,7 +181,7 @@ export class Timeline {
     }
     const scroll = this.scroller.scrollTop;
     const room = this.height - this.top;
-    const key = `${scale}|${Math.round(scroll / 200)}|${this.rowsKey}|${[...this.host.off].join()}`;
+    const key = `${scale}|${Math.round(scroll / 200)}|${this.rowsKey}|${[...this.host.off].join()}|${missing.map(([, end]) => end > now).join()}`;
     const margin = (to - from) * MARGIN;
     const { list } = this;
     const fresh = list && key === this.key && store.revision === this.revision && list.from <= from && list.to >= to;
@@ -183,7 +190,7 @@ export class Timeline {
       this.list = layout({
         store, from: from - margin, to: to + margin, scale, off: this.host.off, chain: this.chain, now, em: this.em,
         rows, label: this.narrow ? 18 * this.em : 0, heads: this.heads, quietFrom: from, height: room,
-        older: this.#older(from - margin, to + margin, scale, rows),
+        older: missing.length ? this.#older(from - margin, to + margin, scale, rows, now, missing) : null,
       });
       this.key = key;
     }
@@ -202,24 +209,64 @@ export class Timeline {
     return true;
   }
 
-  /** Pods that were gone before the oldest record here, once their time is in view. @param {number} from */
-  #recall(from) {
-    const { store, bins } = this.host;
-    if (!bins || !store.truncated || from >= store.firstT) return;
-    for (const pod of bins.gone.values()) if ((pod.gone_t ?? 0) >= from) store.remember(pod);
+  /**
+   * Times of which no record is here: before the oldest one; of a recording that is not followed also
+   * after the cursor.
+   * @param {number} from @param {number} to @param {number} now @param {Span[]} [sides] only on which side of the cursor these are
+   * @returns {Span[]}
+   */
+  #missing(from, to, now, sides) {
+    const { store, bins, view } = this.host;
+    if (!bins) return [];
+    const film = this.host.film?.() ?? null;
+    /** @type {Span[]} */
+    const found = [];
+    const has = (/** @type {boolean} */ later) => !sides || sides.some(([, end]) => (end > now) === later);
+    const begin = Math.max(from, bins.known.length ? bins.began : from);
+    if (store.truncated && begin < store.firstT && has(false)) found.push([begin, Math.min(to, store.firstT)]);
+    const end = Math.min(to, film?.end ?? -Infinity);
+    if (end > now && has(true) && (sides || (!view.following && end - Math.max(from, now) > (to - from) * AHEAD))) found.push([Math.max(from, now), end]);
+    return found.filter((span) => span[0] < span[1]);
   }
 
-  /** What is shown of the time before the oldest record. @param {number} from @param {number} to @param {number} scale @param {Row[]} rows */
-  #older(from, to, scale, rows) {
+  /** Pods of that time have lanes, once it is in view. @param {number} from @param {number} to @param {number} now @param {Span[]} missing */
+  #recall(from, to, now, missing) {
     const { store, bins } = this.host;
-    if (!bins || !store.truncated || from >= store.firstT) return null;
-    bins.meet(store.session);
-    const end = Math.min(to, store.firstT);
+    const ahead = missing.some(([, end]) => end > now);
+    if (this.aheads) store.forgetAhead(ahead ? to : -Infinity);
+    this.aheads = ahead;
+    if (!bins || !missing.length) return;
+    for (const pod of bins.gone.values()) {
+      if (pod.seen_t > now) {
+        if (ahead && pod.seen_t <= to) store.remember(pod, true);
+      } else if (pod.gone_t !== null && pod.gone_t >= from && pod.gone_t <= now) store.remember(pod);
+    }
+  }
+
+  /** What is shown of times of which no record is here. @param {number} from @param {number} to @param {number} scale @param {Row[]} rows @param {number} now @param {Span[]} missing in the window itself */
+  #older(from, to, scale, rows, now, missing) {
+    const { store, bins } = this.host;
+    if (!bins) return null;
+    bins.meet(this.host.film?.()?.bins ?? store.session);
+    const spans = this.#missing(from, to, now, missing);
     const uids = rows.flatMap((row) => (row.lane && !row.part ? [row.lane.uid] : []));
-    const shown = bins.show(from, end, scale, uids);
+    const shown = bins.show(spans, scale, uids);
     // As long as not all of it is here, nobody knows how many there are.
-    if (shown.from <= Math.max(from, bins.since)) this.#close(from, end, scale);
-    return { bins, width: shown.width, n: shown.n, from: shown.from, to: store.firstT };
+    if (shown.whole && from < store.firstT) this.#close(from, Math.min(to, store.firstT), scale);
+    return { bins, width: shown.width, n: shown.n, spans, unknown: shown.unknown, now };
+  }
+
+  /** How many marks of which kind are in view of which no record is here, by the legend's kinds. @param {number} from @param {number} to */
+  outlined(from, to) {
+    const { bins, clock } = this.host;
+    /** @type {Record<string, number>} */
+    const n = {};
+    if (!bins) return n;
+    for (const span of this.#missing(from, to, clock.now())) {
+      const found = bins.legend(...span);
+      for (const id in found) n[id] = (n[id] ?? 0) + found[id];
+    }
+    return n;
   }
 
   /** @param {number} from @param {number} to @param {number} scale */
@@ -297,7 +344,7 @@ export class Timeline {
     const { list } = this;
     if (!bins || !list) return null;
     const item = list.lanes[LAYER.found].find((each) => each.cells && y >= each.y && y < each.y + (each.h ?? 0)
-      && x >= each.x && x < Math.min(each.x2 ?? 0, each.x + (each.w ?? 1) * each.cells.rank.length));
+      && x >= Math.max(each.x, each.x1 ?? each.x) && x < Math.min(each.x2 ?? 0, each.x + (each.w ?? 1) * each.cells.rank.length));
     if (!item?.w || !item.uid) return null;
     const place = Math.floor((x - item.x) / item.w);
     const from = list.origin + (item.x + place * item.w) / list.scale;

@@ -19,12 +19,30 @@ from app.recording.segment import Segment
 from tests.browser.chromium import keep, until
 from tests.browser.test_accessibility import faults
 from tests.browser.test_run import PICTURE, watched
+from tests.build import died, pod_seen
 from tests.commands import Command, command, environment
 from tests.recording.recorded import info, record_scenario
 
 PATIENT_MS = 20_000
 S = 1_000_000_000
 QUIET = ("--port", "0", "--no-browser")
+
+SHOWN_BINS = """() => {
+  window.shown = () => {
+    const { list } = plegscope.timeline;
+    if (!list) return { hatched: [], before: 0, after: 0, later: 0 };
+    const now = (player.t - list.from) * list.scale;
+    const items = list.lanes.flat();
+    const cells = items.filter((item) => item.k === "cells");
+    return {
+      hatched: items.filter((item) => item.k === "hatch").map((item) => item.text),
+      before: cells.filter((item) => item.x1 < now).length,
+      after: cells.filter((item) => item.x1 >= now).length,
+      later: cells.filter((item) => item.uid === "u2").length,
+    };
+  };
+}"""
+"""What the timeline draws of times of which the page has no records."""
 
 
 @pytest.fixture
@@ -359,10 +377,27 @@ def test_a_marker_is_kept_beside_the_recording(
 
 
 def test_a_page_holds_only_what_is_around_the_cursor(page: Page, tmp_path: Path) -> None:
-    """Forty thousand records; the page gets a few pieces, and what it keeps is bounded."""
+    """Forty thousand records; the page gets a few pieces, and what it keeps is bounded. The rest is
+    shown in bins, before and after, once the server has read so far."""
     told = info(session="a" * 16, origin=1_800_000_000 * S, simulated=True)
-    records = [note(n * S // 50, f"note {n}", n) for n in range(1, 40_001)]
-    path = written(tmp_path / "long.mcap", told, list(records))
+    records: list[Record] = [note(n * S // 50, f"note {n}", n) for n in range(1, 40_001)]
+    records[500] = pod_seen("u1", 10 * S, "web")
+    records[29_999] = pod_seen("u2", 600 * S, "later")
+    for n in range(1000, 40_000, 500):
+        uid = "u1" if n < 30_000 else "u2"
+        records[n] = died(uid, (n + 1) * S // 50)
+    records = [msgspec.structs.replace(one, seq=n) for n, one in enumerate(records, 1)]
+    path = written(tmp_path / "long.mcap", told, records)
+    held = {"on": True}
+
+    def counted(route: Route) -> None:
+        answer = route.fetch()
+        cut = answer.json()
+        if held["on"]:
+            cut |= {"reading": True, "t": -1, "all": [], "pods": {}, "relists": []}
+        route.fulfill(response=answer, json=cut)
+
+    page.route("**/api/v1/recording/bins?*", counted)
     with command("replay", str(path), *QUIET) as running:
         pieces: list[str] = []
 
@@ -387,6 +422,21 @@ def test_a_page_holds_only_what_is_around_the_cursor(page: Page, tmp_path: Path)
         page.keyboard.press("Space")
         until(page, "player.t > 400e9")
         assert page.evaluate("plegscope.store.gaps.length") == 0
+        page.keyboard.press("Space")
+        page.evaluate("player.seek(400e9)")
+        until(page, "player.t === 400e9")
+        assert page.evaluate("plegscope.store.firstT") > 100 * S
+        page.evaluate(SHOWN_BINS)
+        page.evaluate("Object.assign(plegscope.view, { span: 700e9, end: 740e9 })")
+        page.evaluate("plegscope.timeline.invalidate()")
+        until(page, "shown().hatched.join() === 'not read yet,not read yet'")
+        assert page.evaluate("shown().before + shown().after") == 0
+        held["on"] = False
+        until(page, "shown().before > 0 && shown().after > 0 && !shown().hatched.length")
+        # A pod that comes later has a lane as long as that is in view, and then no longer.
+        until(page, "plegscope.store.lanes.get('u2')?.ahead && shown().later > 0")
+        page.evaluate("plegscope.live()")
+        until(page, "!plegscope.store.lanes.has('u2') && shown().after === 0")
 
 
 def test_time_without_records_is_a_break_and_is_played_over(page: Page, tmp_path: Path) -> None:

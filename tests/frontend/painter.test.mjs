@@ -149,14 +149,14 @@ test("before the oldest record there are bins from the server", async () => {
   bins.meet("s1");
   let shown;
   for (let i = 0; i < 3; i += 1) {
-    shown = bins.show(0, 1500 * MS, WIDTH / S / 3, ["web"]);
+    shown = bins.show([[0, 1500 * MS]], WIDTH / S / 3, ["web"]);
     for (let n = 0; n < 4; n += 1) await Promise.resolve();
   }
   const play = new Play();
   play.pod(1500, "web");
   play.hint(1600, "web");
   const kept = stored(play, [row("web")], { truncated: true, now: state({ t: 3000 * MS, stream: { ...state().engine.stream, since_t: 1500 * MS } }) });
-  const older = { bins, width: shown.width, n: shown.n, from: shown.from, to: kept.firstT };
+  const older = { bins, width: shown.width, n: shown.n, spans: [[0, 1500 * MS]], unknown: shown.unknown, now: 3000 * MS };
   golden("older", named(draw(kept, 0, 3000, { older: /** @type {any} */ (older) })));
 });
 
