@@ -131,14 +131,17 @@ class StateBuilder:
         if taker is not None:
             taker(record)
 
-    def changed(self, record: Record) -> dict[str, Any] | None:
-        """After a record was applied: what of the state, but for its health, it can have changed,
-        as it is now; None: it can be anything. ``requests.queued`` is the entry of that name in the
-        field ``requests``. Costs far less than ``state``."""
-        teller = self._tellers.get(type(record))
-        if teller is not None:
-            return teller(record)
-        return None if type(record) in self._takers else {}
+    def follow(self, record: Record) -> dict[str, Any] | None:
+        """The same; and what of the state, but for its health, it can have changed, as it is now;
+        None: it can be anything. ``requests.queued`` is the entry of that name in the field
+        ``requests``. Costs far less than ``state``."""
+        kind = type(record)
+        taker = self._takers.get(kind)
+        if taker is None:
+            return {}
+        taker(record)
+        teller = self._tellers.get(kind)
+        return None if teller is None else teller(record)
 
     def _event_told(self, record: ContainerEventSeen) -> dict[str, Any]:
         kind = record.type if record.type in TYPES else "unknown"

@@ -36,7 +36,7 @@ GRACE_S = 0.15
 OPENING_S = 1.0
 """and so much longer while a page is loaded,"""
 GIVE_WAY_S = 1.0
-"""but no longer than this before each piece of its own."""
+"""but no longer than this before each piece of its own, and no longer in the midst of it."""
 TOLD_EVER = frozenset({*TOLD, OPENING})
 """Channels of records, in their places or told again."""
 MOST_OPENING = 64
@@ -100,6 +100,7 @@ class Deep:
         self._counting = threading.Condition()
         self._wanted: Counter[int] = Counter()
         self._asked = 0.0
+        self._patience = 0.0
 
     def __len__(self) -> int:
         return len(self.plan)
@@ -117,11 +118,28 @@ class Deep:
         """Wait while somebody waits for a piece, or is likely to ask for the next one."""
         end = time.monotonic() + GIVE_WAY_S
         with self._counting:
+            self._patience = GIVE_WAY_S
             while (now := time.monotonic()) < end:
                 rest = end - now if self._wanted else self._asked + GRACE_S - now
                 if rest <= 0:
                     return
                 self._counting.wait(min(rest, end - now))
+
+    @property
+    def waited_for(self) -> bool:
+        """Whether somebody waits for a piece."""
+        return bool(self._wanted)
+
+    def let_pass(self) -> None:
+        """In the midst of a piece of one's own: wait while somebody waits for one. Two that work at
+        the same time take turns of some milliseconds, and so whoever waits would wait twice as
+        long."""
+        if not self._wanted:
+            return
+        began = time.monotonic()
+        with self._counting:
+            self._counting.wait_for(lambda: not self._wanted, max(0.0, self._patience))
+            self._patience -= time.monotonic() - began
 
     def piece(self, number: int) -> bytes:
         """A piece as gzipped JSON of ``Piece``.

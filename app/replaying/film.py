@@ -51,6 +51,8 @@ LANES = 16_384
 """Pods whose bins can be told; of more, those whose last news is oldest are forgotten."""
 TURNS = 4096
 """Changes of the stream, and gaps, that are told between bins."""
+AT_ONCE = 64
+"""Records of those read through after which somebody else may be let pass."""
 MOST_TITLE = 200
 MOST_LOOKED = 200
 """Pieces that are looked through for what was told of the pod cache."""
@@ -160,12 +162,26 @@ class Film:
             self._look_at(record, touched)
             self._past.apply(record)
             records.append(record)
+            if not len(records) % AT_ONCE:
+                deep.let_pass()
         planned_t = plan.times[number] if number else records[0].t if records else 0
         if len(records) < plan.count(number) or records[0].t != planned_t:
             self._untrue = True
             return []
         self._touched.append(bytes(touched))
         return records
+
+    @property
+    def waited_for(self) -> bool:
+        """Whether somebody waits for a piece that is read by the index."""
+        deep = self._deep
+        return deep is not None and deep.waited_for
+
+    def let_pass(self) -> None:
+        """Wait while somebody does, for a while."""
+        deep = self._deep
+        if deep is not None:
+            deep.let_pass()
 
     def _read_anew(self) -> None:
         """The index is not true: lay everything out, as if there were none."""

@@ -135,6 +135,8 @@ class Library:
             if not number % AT_ONCE:
                 # Somebody may wait for an answer.
                 await asyncio.sleep(0)
+                if film.waited_for:
+                    await asyncio.to_thread(film.let_pass)
         if film.whole:
             self.finish()
 

@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -17,6 +18,8 @@ from app.recording.format import StateThen
 
 StateOf = Callable[["Past"], SessionState]
 """A film's state as it is once these records have happened."""
+
+_CALLS = frozenset({RuntimeSeen, RuntimeHung})
 
 
 class Past:
@@ -38,13 +41,27 @@ class Past:
         """Take one record into account."""
         self.builder.apply(record)
         self.pods.apply(record)
+        if type(record) in _CALLS:
+            self._runtime(record)
+        self.seq = record.seq
+        self.t = max(self.t, record.t)
+
+    def follow(self, record: Record) -> dict[str, Any] | None:
+        """The same; returns what ``StateBuilder.follow`` does."""
+        told = self.builder.follow(record)
+        self.pods.apply(record)
+        if type(record) in _CALLS:
+            self._runtime(record)
+        self.seq = record.seq
+        self.t = max(self.t, record.t)
+        return told
+
+    def _runtime(self, record: Record) -> None:
         if isinstance(record, RuntimeSeen):
             self.runtime = record
         elif isinstance(record, RuntimeHung):
             called = OldestCall(record.method, record.age_ns, hung=True)
             self.oldest = called if record.hung else None
-        self.seq = record.seq
-        self.t = max(self.t, record.t)
 
     def resume(self, then: StateThen) -> bool:
         """Go on from what was told, after the newest records before it were applied; whether it
@@ -80,6 +97,7 @@ class Cutting:
         self._before = state(past)
         self._rows = past.rows()
         self._told = told_of(self._before.engine)
+        self._health = self._before.engine.health
         self._oldest = past.oldest
         self._changes: list[Change] = []
         self.records: list[Record] = []
@@ -87,15 +105,14 @@ class Cutting:
     def add(self, record: Record) -> None:
         """The next record."""
         past = self._past
-        past.apply(record)
+        changed = past.follow(record)
         self.records.append(record)
-        builder = past.builder
-        told = builder.changed(record)
-        if told is None:
-            told = told_of(builder.state(record.t))
-        else:
-            told["health"] = builder.health(record.t)
-        fields = differences(self._told, told)
+        if changed is None:
+            changed = told_of(past.builder.state(record.t))
+        fields = differences(self._told, changed) if changed else changed
+        health = past.builder.health(record.t)
+        if health is not self._health and health != self._health:
+            fields["health"] = self._health = health
         if fields:
             self._told.update(fields)
         if past.oldest != self._oldest:
@@ -113,6 +130,7 @@ class Cutting:
         told = told_of(past.builder.state(self.records[-1].t))
         fields = differences(self._told, told)
         self._told = told
+        self._health = told["health"]
         if fields:
             self._changes.append(Change(self.records[-1].seq, fields))
 

@@ -16,6 +16,7 @@ from app.hub.filmwire import Piece
 from app.recording import packer
 from app.recording.mcapindex import FOOTER
 from app.replaying import deep, plan
+from app.replaying import film as film_module
 from app.replaying.deep import Broken
 from app.replaying.film import Film
 from app.replaying.show import Show
@@ -129,3 +130,39 @@ def test_pieces_that_many_ask_for_at_once_are_each_cut_once(
     assert sorted(cut) == list(range(film.pieces))
     monkeypatch.undo()
     assert got == [one_by_one.piece(number) for number in numbers]
+
+
+def test_whoever_reads_the_whole_lets_others_pass_in_the_midst_of_a_piece(
+    data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.mcap"
+    path.write_bytes(data)
+    film = Show([path]).films[0]
+    one = deep.Deep(film._files[0], film.origin, film._state)
+    one.give_way()
+    told: list[str] = []
+
+    def read_on() -> None:
+        one.let_pass()
+        told.append("read on")
+
+    one._ask(0, 1)
+    assert one.waited_for
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(read_on)
+        told.append("had it")
+        one._ask(0, -1)
+        reading.result(timeout=20)
+    assert told == ["had it", "read on"]
+    # Not for ever: who has waited for long in one piece reads on.
+    monkeypatch.setattr(deep, "GIVE_WAY_S", 0.0)
+    one.give_way()
+    one._ask(0, 1)
+    one.let_pass()
+    assert one.waited_for
+
+    passed: list[int] = []
+    monkeypatch.setattr(film_module, "AT_ONCE", 10)
+    monkeypatch.setattr(deep.Deep, "let_pass", lambda self: passed.append(len(self)))
+    read = len(film.advance())
+    assert len(passed) == read // 10 > 1
