@@ -29,7 +29,7 @@ export const KINDS = [
   { id: "running", glyph: "running", name: "running", line: "As the pod cache has it; dotted: nothing runs." },
   { id: "global", glyph: "global", name: "global relists", line: "Everything was listed; a band as wide as it took." },
   { id: "down", glyph: "down", name: "stream down", line: "No hints now; rings are tries to connect." },
-  { id: "gap", glyph: "hatch", name: "not known", line: "Records lost or not recorded. Hatching means nothing else." },
+  { id: "gap", glyph: "hatch", name: "not known", line: "Records lost, not recorded, or not read yet. Hatching means nothing else." },
 ];
 
 /** The legend's kind of a record, for the table's filter; null: always shown. @param {import("./types.js").Rec} rec */
