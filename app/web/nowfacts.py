@@ -154,6 +154,9 @@ def verdict(state: SessionState, records: Sequence[Record] = ()) -> Verdict:
         return Verdict("warning", word, "A call does not come back", since, took, limit, normal)
     if since is None:
         return Verdict("waiting", "Starting.", "No relist yet", None, None, limit)
+    if last is not None and last.ok is False and since > 2 * engine.period_ns:
+        fails = "The runtime answers with errors"
+        return Verdict("warning", "Healthy, but relists fail.", fails, since, None, limit, normal)
     if engine.pace_ns > engine.period_ns:
         slow = "Relists are slow"
         return Verdict("warning", "Healthy, slowed down.", slow, since, took, limit, normal)

@@ -19,13 +19,13 @@
  *   state: SessionState|null, now: number, link: "connecting"|"open"|"waiting", silence: number,
  *   online: boolean, farewell: string, lagging: number, usual: number|null, pods: number,
  *   downSince: number|null, opening: boolean, lost: number, told: number, next?: number|null,
- *   ending?: Ending|null
+ *   barred?: boolean, ending?: Ending|null
  * }} Situation
  *   `silence`: since the last message (ns). `lagging`: records skipped a moment ago. `usual`: this
  *   node's usual global relist (ns). `downSince`: since when there are no hints (t).
  *   `opening`: the session's first try to connect goes on. `lost`: those of the skipped that are not
  *   known here. `told`: stop events that came since the oldest call began. `next`: until the next try
- *   to connect (ns); null: one is under way. `ending`: the cursor of a player is at the end.
+ *   to connect (ns); null: one is under way. `barred`: it wants another token. `ending`: the cursor of a player is at the end.
  */
 import { age, count, duration } from "./words.js";
 
@@ -104,6 +104,12 @@ function unheard(at) {
       ? { waits, id: "gone", icon: "waiting", word: "plegscope does not answer.", fact: nextTry(at, true), meaning: "If it was stopped, start it again with the same command.", action: press("gone", "hurry", "Try now", "r") }
       : { waits, id: "starting", icon: "waiting", word: "Starting.", fact: ["Waiting for the first picture."], meaning: "It comes as soon as plegscope answers.", action: help("starting", "Why this is not a fault") };
   }
+  if (at.barred) {
+    return {
+      waits, id: "barred", icon: "waiting", word: "plegscope was started again.", fact: ["This page is of the start before; last heard ", { b: age(at.silence) }, " ago."],
+      meaning: "The picture is frozen, not live. Each start has a token of its own: open the address that plegscope printed this time.", action: press("barred", "hurry", "Try now", "r"),
+    };
+  }
   if (at.link === "open" ? at.silence < 2 * GONE : at.silence < GONE) return null;
   if (!at.online) {
     return { waits, id: "offline", icon: "waiting", word: "This browser is offline.", fact: ["Last heard ", { b: age(at.silence) }, " ago; ", ...nextTry(at)], meaning: "The picture is frozen, not live, until the network is back.", action: press("offline", "hurry", "Try now", "r") };
@@ -124,11 +130,11 @@ function nextTry(at, first = false) {
 /** The loop or the runtime is not well. @param {Situation} at @returns {Condition|null} */
 function ill(at) {
   const state = /** @type {SessionState} */ (at.state);
-  const { health, running } = state.engine;
+  const { health, running, last_global: last, period_ns: period } = state.engine;
   const limit = duration(health.threshold_ns);
   if (health.last_start_t === null) {
     if (state.oldest_call?.hung) return hung(at);
-    return { id: "starting", icon: "waiting", word: "Starting.", fact: ["No relist yet."], meaning: "Normal for the first seconds; turns green by itself.", action: help("starting", "Why this is not a fault") };
+    return { id: "starting", icon: "waiting", word: "Starting.", fact: ["No relist yet."], meaning: `${state.engine.last_global?.ok === false ? "The runtime answers, but its lists fail; they are asked for again every second. " : ""}Normal for the first seconds; turns green by itself.`, action: help("starting", "Why this is not a fault") };
   }
   const since = at.now - health.last_start_t;
   if (!health.healthy || since > health.threshold_ns) {
@@ -140,6 +146,14 @@ function ill(at) {
   }
   if (state.oldest_call?.hung) return hung(at);
   if (running && running.scope === "global" && at.now - running.started > LONG) return hung(at);
+  // One that fails in between is passed over: the next one is a second away.
+  if (last?.ok === false && since > 2 * period) {
+    return {
+      id: "failing", icon: "warning", word: "Healthy, but relists fail.", fact: ["The last one that came back began ", { b: age(since) }, " ago."],
+      meaning: `The runtime answers with errors. Unhealthy in ${duration(health.threshold_ns - since)}, if none comes back until then.`,
+      action: help("failing", "What to check first"),
+    };
+  }
   return null;
 }
 

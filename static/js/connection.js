@@ -29,7 +29,9 @@ export class Connection {
    *   clearTimer?: (timer: any) => void,
    *   random?: () => number,
    *   clock?: () => number,
-   * }} options `url` is asked anew for each try, so that it can say what to resume from; `clock`: ms
+   *   barred?: () => Promise<boolean>,
+   * }} options `url` is asked anew for each try, so that it can say what to resume from; `clock`: ms;
+   *   `barred`: whether the server is there, but lets this page in no more
    */
   constructor(options) {
     this.options = options;
@@ -51,6 +53,8 @@ export class Connection {
     this.link = "connecting";
     /** Why the server said goodbye, if it did. */
     this.farewell = "";
+    /** The server answers, but wants another token than this page has. */
+    this.barred = false;
   }
 
   start() {
@@ -101,13 +105,23 @@ export class Connection {
       if (message.type === "hello") {
         this.attempt = 0;
         this.farewell = "";
+        this.barred = false;
         this.#say("open");
       }
       this.options.onMessage(message);
     };
     socket.onclose = () => {
-      if (socket === this.socket) this.#later();
+      if (socket !== this.socket) return;
+      const met = this.link === "open";
+      this.#later();
+      // A browser does not tell a page why it was not let in.
+      if (!met) void this.#ask();
     };
+  }
+
+  async #ask() {
+    const barred = (await this.options.barred?.()) ?? false;
+    if (this.link !== "open") this.barred = barred;
   }
 
   #watch() {

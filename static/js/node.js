@@ -20,6 +20,16 @@ function url(page) {
   return target.href;
 }
 
+/** Whether the server lets this page in no more: it was started again, with another token. */
+async function barred() {
+  try {
+    return (await fetch("/api/v1/state", { cache: "no-store" })).status === 401;
+  } catch {
+    // It does not answer at all.
+    return false;
+  }
+}
+
 // Only a simulated node has faults to press.
 const pressable = document.getElementById("faults") !== null;
 /** @type {Faults|null} */
@@ -29,7 +39,7 @@ const page = new NodePage({
   records: recalling("/api/v1/records"),
   keys: (shown) => [...nowKeys(shown), { keys: ["r"], show: "r", what: "without a connection: try again at once", run: () => shown.tryNow() }, ...(pressable ? faultKeys(() => faults) : [])],
   source: (shown) => new Connection({
-    url: () => url(shown), onMessage: (message) => shown.take(message), onLink: () => { shown.timeline.dirty = true; },
+    url: () => url(shown), barred, onMessage: (message) => shown.take(message), onLink: () => { shown.timeline.dirty = true; },
   }),
 });
 if (pressable) faults = new Faults(page);

@@ -19,9 +19,10 @@
  *
  * @typedef {{
  *   link: import("./connection.js").Link, farewell: string, start: () => void, hurry: (insist?: boolean) => void,
- *   frame?: () => void, nextTry?: () => number|null
+ *   frame?: () => void, nextTry?: () => number|null, barred?: boolean
  * }} Source Calls `page.take` with each message. `frame` is called before each frame is drawn.
- *   `nextTry`: until the next try to connect (ms); null: none is waited for.
+ *   `nextTry`: until the next try to connect (ms); null: none is waited for. `barred`: the
+ *   server is there, but lets this page in no more.
  * @typedef {{
  *   store: Store, lineup: Lineup, labels: Labels, timeline: Timeline, selected: number|null, onlyNear: () => void
  * }} Part A node of the page: the page itself, and each one beside it.

@@ -50,6 +50,15 @@ test("a global relist that does not come back is said before anyone calls it hun
   assert.equal(say({ engine: { ...health({}), running: { ...running, started: -25 * S } } }).id, "hung");
 });
 
+test("relists that fail are said before the limit is reached, one that fails is not", () => {
+  const last_global = { relist: 9, scope: "global", source: "global", started: 9.9 * S, uid: null, duration_ns: MS, ok: false, pods: 0, containers: 0 };
+  const { id, text, meaning } = say({ engine: { ...health({ last_start_t: -32 * S }), last_global } });
+  assert.deepEqual([id, text], ["failing", "Healthy, but relists fail. The last one that came back began 42 s ago."]);
+  assert.equal(meaning, "The runtime answers with errors. Unhealthy in 2 min 18 s, if none comes back until then.");
+  assert.equal(say({ engine: { ...health({}), last_global } }).id, "healthy");
+  assert.match(say({ engine: { ...health({ healthy: false, last_start_t: null }), last_global } }).meaning, /its lists fail/);
+});
+
 test("reconnecting counts from the first moment without hints, and says what it costs", () => {
   const { text, meaning } = say({ engine: stream({ state: "waiting", since_t: 9 * S, retry_t: 14 * S, code: "eof" }), downSince: 3.5 * S });
   assert.equal(text, "Reconnecting. Stream down for 6.5 s.");
@@ -119,6 +128,8 @@ test("without a connection: when it is tried next, and what tries at once", () =
   assert.equal(says({ next: null }), "plegscope is gone. Last heard 12 s ago; trying now.");
   assert.equal(says({ next: 8 * S, online: false }), "This browser is offline. Last heard 12 s ago; next try in 8 s.");
   assert.equal(says({ state: null, next: 2 * S }), "plegscope does not answer. Next try in 2 s.");
+  const barred = say({ ...lost, barred: true });
+  assert.deepEqual([barred.id, barred.text], ["barred", "plegscope was started again. This page is of the start before; last heard 12 s ago."]);
   for (const more of [{}, { online: false }, { state: null }]) assert.deepEqual({ ...say({ ...lost, ...more }).action, href: "" }, { text: "Try now", href: "", act: "hurry", key: "r" });
 });
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { backoff, Connection } from "../../static/js/connection.js";
 
 /** Sockets and timers that do nothing until told. */
-function setUp() {
+function setUp(more = {}) {
   /** @type {any[]} */
   const sockets = [];
   /** @type {Map<number, {run: () => void, ms: number}>} */
@@ -24,7 +24,7 @@ function setUp() {
     },
     onMessage: (message) => messages.push(message), onLink: (link) => links.push(link),
     setTimer: (run, ms) => { timers.set(id += 1, { run, ms }); return id; },
-    clearTimer: (timer) => { timers.delete(timer); }, random: () => 0.5, clock: () => now,
+    clearTimer: (timer) => { timers.delete(timer); }, random: () => 0.5, clock: () => now, ...more,
   });
   const fire = (/** @type {(ms: number) => boolean} */ which) => {
     for (const [key, timer] of timers) {
@@ -164,4 +164,29 @@ test("a try that hangs is begun anew by whoever insists, and none is left behind
   assert.deepEqual([sockets.length, sockets[1].closed], [3, true]);
   say(sockets[1], { type: "hello", session: "a", version: "1" });
   assert.deepEqual([messages, timers.size], [[], 1], "only the newest is listened to, and watched");
+});
+
+test("a server that lets the page in no more is told from one that is gone", async () => {
+  let answer = true;
+  let asked = 0;
+  const { connection, sockets, say, fire } = setUp({ barred: async () => { asked += 1; return answer; } });
+  connection.start();
+  say(sockets[0], { type: "hello", session: "a", version: "1" });
+  sockets[0].onclose();
+  assert.equal(asked, 0, "one that was open tells nothing about the next");
+  fire(isPause);
+  sockets[1].onclose();
+  await Promise.resolve();
+  await Promise.resolve();
+  assert.deepEqual([asked, connection.barred], [1, true]);
+  fire(isPause);
+  answer = false;
+  sockets[2].onclose();
+  await Promise.resolve();
+  await Promise.resolve();
+  assert.equal(connection.barred, false);
+  answer = true;
+  fire(isPause);
+  say(sockets[3], { type: "hello", session: "b", version: "1" });
+  assert.equal(connection.barred, false);
 });

@@ -156,6 +156,10 @@ def test_the_verdict_follows_the_state() -> None:
     ill = HealthState(False, "", 399 * SECOND, 180 * SECOND, None)
     assert word() == "Healthy."
     assert word(pace_ns=2 * SECOND) == "Healthy, slowed down."
+    failed = RelistState(7, "global", "global", 399 * SECOND, None, 5_000_000, ok=False)
+    assert word(last_global=failed) == "Healthy."
+    before = HealthState(True, "", 380 * SECOND, 180 * SECOND, None)
+    assert word(last_global=failed, health=before) == "Healthy, but relists fail."
     assert word(health=never) == "Starting."
     assert word(health=long_ago) == word(health=ill) == "Unhealthy."
     assert word(running=RelistState(7, "global", "global", 300 * SECOND)) == "Runtime hung."
