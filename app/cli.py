@@ -93,6 +93,7 @@ examples:
   plegscope export node.mcap --format perfetto -o node.pftrace   open it at ui.perfetto.dev
   plegscope export node.mcap --format html --redact -o incident.html
   plegscope export node.mcap --format csv -o node.csv            and node.relists.csv
+  plegscope export a.mcap b.mcap --format perfetto -o nodes.pftrace  several nodes on one clock
 """
 
 _REDACT_EXAMPLES = """\
@@ -151,7 +152,7 @@ COMMANDS = {
     ),
     "export": (
         "a recording as Perfetto trace, CSV, HTML page and others",
-        "Write a recording, or a journal of JSON lines, in a format that something else opens.",
+        "Write recordings, or journals of JSON lines, in a format that something else opens.",
         _EXPORT_EXAMPLES,
     ),
     "redact": (

@@ -107,9 +107,19 @@ SETTINGS: tuple[Setting, ...] = (
         "recording",
         "a recording (MCAP); all but `recover` take a journal as JSON lines as well, which `watch` "
         "and `simulate` write when asked for jsonl",
-        ("recover", "export", "redact"),
+        ("recover", "redact"),
         "FILE",
         str,
+    ),
+    Setting(
+        "FILE",
+        "recordings",
+        "recordings (MCAP), or journals as JSON lines; those of one node become one, several nodes "
+        "are put on one clock",
+        ("export",),
+        "FILE",
+        str,
+        many=True,
     ),
     Setting(
         "FILE",

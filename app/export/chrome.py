@@ -5,7 +5,7 @@ says which wall time its beginning was. Only slices can carry arrows there, so a
 of one nanosecond.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from app import __version__
@@ -31,13 +31,18 @@ Event = dict[str, Any]
 
 def trace(source: Source) -> Iterator[bytes]:
     """The trace, piece by piece."""
+    told = {"title": source.title, "simulated": source.simulated}
+    return written(items(source.records()), told)
+
+
+def written(drawn: Iterable[Item], told: dict[str, Any]) -> Iterator[bytes]:
+    """A trace of what was drawn, piece by piece; ``told``: what is said of the whole."""
     writer = _Writer()
-    head = {"generator": f"plegscope {__version__}", "title": source.title}
     piece = bytearray(b'{"displayTimeUnit":"ms","otherData":')
-    piece += encode({**head, "simulated": source.simulated})
+    piece += encode({"generator": f"plegscope {__version__}", **told})
     piece += b',"traceEvents":['
     first = True
-    for item in items(source.records()):
+    for item in drawn:
         for event in writer.events(item):
             piece += b"\n" if first else b",\n"
             piece += encode(event)

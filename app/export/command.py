@@ -1,21 +1,25 @@
 """``plegscope export`` and ``plegscope redact``: a recording for something or somebody else."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from app.errors import RecordingError, SettingsError
+from app.export import several
 from app.export.formats import FORMATS
 from app.export.names import Names, read_key
 from app.export.output import write
 from app.export.redact import Redacted, Redactor
 from app.export.redactfile import redact_file
 from app.export.source import Source, open_source
+from app.replaying.excerpt import Excerpt
+from app.replaying.show import by_node, opened_files
 from app.resources import check_generated
 from app.settings import Settings
 from app.terminal import plain, say
 
 
 def export(settings: Settings) -> int:
-    """Export the file that the settings name; returns the exit code.
+    """Export the files that the settings name; returns the exit code.
 
     Raises:
         RecordingError: it cannot be read, or the export cannot be written.
@@ -24,19 +28,66 @@ def export(settings: Settings) -> int:
     out = _out(settings, "export.json")
     if not settings.export:
         raise SettingsError(f"--format: say which one: {', '.join(FORMATS)}.")
-    files = {_beside(out, part): make for part, make in FORMATS[settings.export].files.items()}
-    for path in files:
-        if path.exists():
-            raise RecordingError(f"{path} exists already. Give another name after -o.")
+    if not settings.recordings:
+        raise SettingsError("FILE: say which recording, such as `plegscope export node.mcap …`.")
     check_generated()
-    source: Source = open_source(Path(settings.recording))
+    paths = [Path(name) for name in settings.recordings]
+    if len(paths) > 1:
+        opened = opened_files(paths)
+        excerpts = [
+            Excerpt(paths, number, opened=opened) for number in range(len(by_node(opened[0])))
+        ]
+        if len(excerpts) > 1:
+            return _several(settings, excerpts, out)
+        return _one(settings, excerpts[0], out)
+    return _one(settings, open_source(paths[0]), out)
+
+
+def _one(settings: Settings, source: Source, out: Path) -> int:
+    """Of one node."""
+    files = {_beside(out, part): make for part, make in FORMATS[settings.export].files.items()}
+    _all_new(files)
     if settings.redact:
         source = Redacted(source, _redactor(settings))
     for path, make in files.items():
-        say(f"{plain(str(path))}: {write(path, make(source)):,} bytes.\n")
-    for sentence in source.missing:
-        say(f"{plain(sentence)}\n")
+        _write(path, make(source))
+    _say_missing([source])
     return 0
+
+
+def _several(settings: Settings, excerpts: Sequence[Excerpt], out: Path) -> int:
+    """Of several nodes: of formats that hold one only, a file for each beside ``out``."""
+    nodes: list[several.Node] = [(one.node, one) for one in excerpts]
+    if settings.redact:
+        nodes = several.redacted(nodes, _redactor(settings))
+    format_ = settings.export
+    if format_ in several.APART:
+        stretch, origin = several.Stretch(), excerpts[0].origin
+        each = several.each_apart(nodes, format_, stretch, origin)
+        files = {_beside(out, Path(name).stem): pieces for name, pieces in each}
+    else:
+        parts = FORMATS[format_].files
+        files = {_beside(out, one): several.one_file(nodes, format_, one) for one in parts}
+    _all_new(files)
+    for path, pieces in files.items():
+        _write(path, pieces)
+    _say_missing([source for _name, source in nodes])
+    return 0
+
+
+def _all_new(files: Iterable[Path]) -> None:
+    for path in files:
+        if path.exists():
+            raise RecordingError(f"{path} exists already. Give another name after -o.")
+
+
+def _write(path: Path, pieces: Iterable[bytes]) -> None:
+    say(f"{plain(str(path))}: {write(path, pieces):,} bytes.\n")
+
+
+def _say_missing(sources: Iterable[Source]) -> None:
+    for sentence in dict.fromkeys(one for source in sources for one in source.missing):
+        say(f"{plain(sentence)}\n")
 
 
 def redact(settings: Settings) -> int:

@@ -1,18 +1,21 @@
 """What the web asks of exports: the journal as it is now, a run, a recording in reach."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from app.engine.records import Record
 from app.errors import RecordingUnknown
-from app.export import page
+from app.export import page, several
 from app.export.formats import FORMATS
 from app.export.names import Names, read_key
 from app.export.redact import Redacted, Redactor
 from app.export.source import Kept, Source, open_source
 from app.journal.journal import Journal
 from app.replaying.excerpt import Before, Excerpt
+from app.replaying.joined import Opened
+from app.replaying.show import by_node, opened_files
 from app.stage.stage import Stage
 from app.web.exports import WHOLE, Asked, Cut, Made
 
@@ -86,18 +89,22 @@ class Exports:
             raise RecordingUnknown("There are no recordings here. Start `plegscope replay`.")
         paths = await self._paths(files)
         name = paths[0].stem
+        part = "" if cut.from_t is None and cut.to_t is None else "-part"
+        if cut.node is None and len(paths) > 1:
+            opened = await asyncio.to_thread(opened_files, paths)
+            if len(by_node(opened[0])) > 1:
+                return _several(opened, paths, f"{name}{part}", asked, cut)
         if len(paths) == 1 and cut.whole:
             # As it is: with the numbers and times that the session gave.
             return _made(lambda: open_source(paths[0]), name, asked)
         make = partial(
             Excerpt,
             paths,
-            cut.node,
+            cut.node or 0,
             from_t=cut.from_t,
             to_t=cut.to_t,
             before=BEFORE.get(asked.format, "newest"),
         )
-        part = "" if cut.from_t is None and cut.to_t is None else "-part"
         return _made(make, f"{name}{part}", asked, cut.from_t)
 
 
@@ -134,11 +141,66 @@ class _Count:
         self.number += 1
 
 
+def _several(
+    opened: tuple[list[Opened], list[str]],
+    paths: Sequence[Path],
+    name: str,
+    asked: Asked,
+    cut: Cut,
+) -> Made:
+    """All nodes of these files."""
+    format_, table = asked.format, _table(asked)
+    count = _Count()
+
+    def pieces() -> Iterator[bytes]:
+        excerpts = [
+            Excerpt(
+                paths,
+                number,
+                from_t=cut.from_t,
+                to_t=cut.to_t,
+                before=BEFORE.get(format_, "newest"),
+                opened=opened,
+            )
+            for number in range(len(by_node(opened[0])))
+        ]
+        stretch = several.Stretch(cut.from_t, cut.to_t)
+        nodes = several.nodes_in(
+            excerpts,
+            whole=stretch == several.Stretch(),
+            counted=lambda source: _Counted(source, count.one),
+        )
+        if asked.redact:
+            nodes = several.redacted(nodes, _redactor(asked))
+        if format_ in several.APART:
+            files = several.each_apart(nodes, format_, stretch, excerpts[0].origin)
+            yield from several.archive(files)
+        else:
+            yield from several.one_file(nodes, format_, table)
+
+    made = FORMATS[format_]
+    media_type, ending = made.media_type, f"{table}.{made.ending}" if table else made.ending
+    if format_ in several.APART:
+        media_type, ending = several.ZIP, f"{made.ending}.zip"
+    shown = "export" if asked.redact else f"{name}-nodes"
+    return Made(f"plegscope-{shown}.{ending}", media_type, pieces(), lambda: count.number)
+
+
+def _table(asked: Asked) -> str:
+    """Which further table is asked for; empty: none."""
+    return asked.table if asked.format == "csv" and asked.table != "lifecycle" else ""
+
+
+def _redactor(asked: Asked) -> Redactor:
+    key, lasting = read_key("")
+    return Redactor(Names(key, lasting=lasting), containers=asked.container_names)
+
+
 def _made(
     source: Callable[[], Source], name: str, asked: Asked, since_t: int | None = None
 ) -> Made:
     format_ = FORMATS[asked.format]
-    table = asked.table if asked.format == "csv" and asked.table != "lifecycle" else ""
+    table = _table(asked)
     ending = f"{table}.{format_.ending}" if table else format_.ending
     make = format_.files[table]
     if asked.format == "html" and since_t is not None:
@@ -149,9 +211,7 @@ def _made(
         # In the thread that writes: it reads files, and all names before the first byte.
         given: Source = _Counted(source(), count.one)
         if asked.redact:
-            key, lasting = read_key("")
-            names = Names(key, lasting=lasting)
-            given = Redacted(given, Redactor(names, containers=asked.container_names))
+            given = Redacted(given, _redactor(asked))
         yield from make(given)
 
     # A file's name tells what is in it.

@@ -61,9 +61,15 @@ class Extent(msgspec.Struct):
     profile: str = ""
 
 
-def page(source: Source, since_t: int | None = None) -> Iterator[bytes]:
-    """The file, piece by piece; records before ``since_t`` (ns) are only there to begin from."""
+def page(
+    source: Source, since_t: int | None = None, zero: tuple[int, int] | None = None
+) -> Iterator[bytes]:
+    """The file, piece by piece; records before ``since_t`` (ns) are only there to begin from.
+    ``zero``: the time (ns, and ns since 1970) at which the page's clock begins, if not with its
+    first record."""
     extent = measured(source, since_t)
+    if zero is not None and zero[0] <= extent.first_t:
+        extent.first_t, extent.first_wall = zero
     html = _frame(source, extent)
     head, _mark, tail = html.partition(_DATA)
     yield f"{head}{_DATA}".encode()

@@ -4,7 +4,7 @@ Each packet is written as a trace of its own; joined, they are one. ``proto/perf
 the messages.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from app.export.marks import Args, Clock, Count, Instant, Item, Slice, Track
@@ -24,9 +24,14 @@ _INT64: Final = 1 << 63
 
 def trace(source: Source) -> Iterator[bytes]:
     """The trace, piece by piece."""
+    return written(items(source.records()))
+
+
+def written(drawn: Iterable[Item]) -> Iterator[bytes]:
+    """A trace of what was drawn, piece by piece."""
     piece = bytearray()
     first = True
-    for item in items(source.records()):
+    for item in drawn:
         for packet in _packets(item):
             packet.trusted_packet_sequence_id = SEQUENCE
             if first:

@@ -6,9 +6,11 @@ known. A text that a spreadsheet would take for a formula is made a text by an a
 
 import csv
 import datetime as dt
+import heapq
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 
 from app.engine.records import Lifecycle, PodCached, PodGone, PodSeen, Record, RelistFinished
 from app.export.marks import MOST_NAME, MOST_PODS
@@ -82,6 +84,15 @@ def relists(source: Source) -> Iterator[bytes]:
     return _table(source.records(), RELISTS, _relist_row)
 
 
+def of_nodes(nodes: Sequence[tuple[str, Source]], table: str) -> Iterator[bytes]:
+    """One of the two (``relists``, or the other) of several nodes, in order of time; the first
+    column names the node."""
+    head, row = (RELISTS, _relist_row) if table == "relists" else (LIFECYCLE, _lifecycle_row)
+    each = [_named_rows(name, source.records(), row) for name, source in nodes]
+    rows = heapq.merge(*each, key=itemgetter(0))
+    return _written(("node", *head), (cells for _t, cells in rows))
+
+
 class _Names:
     """Names of the pods that are there, at most ``MOST_PODS`` of them, cut to a sane length."""
 
@@ -108,20 +119,37 @@ class _Names:
 
 
 def _table(records: Iterable[Record], head: tuple[str, ...], row: _Row) -> Iterator[bytes]:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
+    return _written(head, (cells for _t, cells in _rows(records, row)))
+
+
+def _named_rows(
+    node: str, records: Iterable[Record], row: _Row
+) -> Iterator[tuple[int, tuple[Cell, ...]]]:
+    for t, cells in _rows(records, row):
+        yield t, (node, *cells)
+
+
+def _rows(records: Iterable[Record], row: _Row) -> Iterator[tuple[int, tuple[Cell, ...]]]:
+    """Each row with its time."""
     names = _Names()
-    writer.writerow(head)
     for record in records:
         names.apply(record)
         cells = row(names, record)
         # A pod's last container is found gone before the pod is told to be.
         names.forget(record)
         if cells is not None:
-            writer.writerow([_cell(cell) for cell in cells])
-            yield out.getvalue().encode("utf-8", "replace")
-            out.seek(0)
-            out.truncate()
+            yield record.t, cells
+
+
+def _written(head: tuple[str, ...], rows: Iterable[tuple[Cell, ...]]) -> Iterator[bytes]:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(head)
+    for cells in rows:
+        writer.writerow([_cell(cell) for cell in cells])
+        yield out.getvalue().encode("utf-8", "replace")
+        out.seek(0)
+        out.truncate()
     # Nothing at all to tell is still a table.
     yield out.getvalue().encode("utf-8", "replace")
 

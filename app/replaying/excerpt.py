@@ -12,13 +12,14 @@ from typing import Literal
 from app.engine.records import Gap, PodCached, PodSeen, Record
 from app.errors import RecordingError, RecordingUnknown
 from app.recording.opening import Opening
-from app.replaying.joined import Joined
+from app.replaying.joined import Joined, Opened
 from app.replaying.show import by_node, opened_files
 from app.replaying.sources import never
 
 Before = Literal["all", "newest", "names"]
 """What is told of the time before: all of it, the newest of each kind, or the pods' names only."""
 
+NOTHING = "Nothing was recorded in this stretch. Export another one."
 LEFT_OUT = "Only a part of the recording was exported."
 
 
@@ -31,6 +32,7 @@ class Excerpt:
         from_t: time from which on (ns); None: from the beginning.
         to_t: time up to which; None: to the end.
         before: what is told of the time before ``from_t``.
+        opened: the files as ``opened_files`` has them, for whoever wants several nodes.
 
     Raises:
         RecordingError: none can be played, or there is no such node.
@@ -45,14 +47,15 @@ class Excerpt:
         to_t: int | None = None,
         before: Before = "newest",
         stopped: Callable[[], bool] = never,
+        opened: tuple[list[Opened], list[str]] | None = None,
     ) -> None:
-        opened, warnings = opened_files(paths, stopped)
-        nodes = by_node(opened)
+        files, warnings = opened_files(paths, stopped) if opened is None else opened
+        nodes = by_node(files)
         if node >= len(nodes):
             raise RecordingUnknown(f"This recording has no node {node}. Export it without `node`.")
-        name = list(nodes)[node]
-        self._files = nodes[name]
-        self._origin = opened[0].began
+        self.node = list(nodes)[node]
+        self._files = nodes[self.node]
+        self.origin = files[0].began
         self._warnings = warnings
         self._from_t = from_t or 0
         self._to_t = to_t
@@ -70,7 +73,7 @@ class Excerpt:
         Raises:
             RecordingError: a file cannot be read any more, or nothing is in this stretch.
         """
-        joined = Joined(self._files, self._origin)
+        joined = Joined(self._files, self.origin)
         opening, passed, last, any_record = Opening(), 0, None, False
         for record, _begins in joined.records():
             if record.t < self._from_t and self._before != "all":
@@ -84,8 +87,15 @@ class Excerpt:
             any_record = any_record or record.t >= self._from_t
             yield record
         if not any_record:
-            raise RecordingError("Nothing was recorded in this stretch. Export another one.")
+            raise RecordingError(NOTHING)
         self.missing = [*self._warnings, *joined.warnings]
+
+    def has_any(self) -> bool:
+        """Whether anything is in this stretch of this node. Raises RecordingError."""
+        for record, _begins in Joined(self._files, self.origin).records():
+            if record.t >= self._from_t:
+                return self._to_t is None or record.t <= self._to_t
+        return False
 
     def _opened(self, opening: Opening, passed: int, last: Record) -> Iterator[Record]:
         begin = opening.records()

@@ -53,17 +53,17 @@ class Asked(BaseModel):
 
 
 class Cut(NamedTuple):
-    """What of a recording is wanted: of which node, from when to when (ns on the player's clock;
-    None: from its beginning, to its end)."""
+    """What of a recording is wanted: of which node (None: of all), from when to when (ns on the
+    player's clock; None: from its beginning, to its end)."""
 
-    node: int = 0
+    node: int | None = 0
     from_t: int | None = None
     to_t: int | None = None
 
     @property
     def whole(self) -> bool:
-        """Whether it is all there is of the first node."""
-        return self == WHOLE
+        """Whether it is all there is of the first node, or of all."""
+        return self in (WHOLE, Cut(None))
 
 
 WHOLE = Cut()
@@ -152,7 +152,11 @@ def part(
                 ),
             ] = None,
             node: Annotated[
-                int, Query(ge=0, lt=MOST_FILES, description="Which node, counted from 0.")
+                Annotated[int, Field(ge=0, lt=MOST_FILES)] | Literal["all"],
+                Query(
+                    description="Which node, counted from 0, or `all` of them: in one file, or for "
+                    "`jsonl` and `html` in an archive with a file for each."
+                ),
             ] = 0,
             since: Annotated[
                 str,
@@ -165,7 +169,8 @@ def part(
             if (busy := desk.busy(request)) is not None:
                 return busy
             try:
-                made = await exporter.recording(file or (), asked, _cut(node, since, to))
+                cut = _cut(None if node == "all" else node, since, to)
+                made = await exporter.recording(file or (), asked, cut)
             except RecordingError as error:
                 return desk.wrong(request, error)
             return await desk.answer(request, made)
@@ -177,7 +182,7 @@ def part(
     return Part(routes, answers)
 
 
-def _cut(node: int, since: str, to: str) -> Cut:
+def _cut(node: int | None, since: str, to: str) -> Cut:
     """Raises RecordingError for what is no time."""
     from_t, to_t = _time("from", since), _time("to", to)
     if to_t is not None and to_t <= (from_t or 0):

@@ -396,6 +396,8 @@ def pages(library: LibraryLike, rendered: Renders, *, home: bool) -> Part:
         try:
             files = _names(file)
             paths = await library.paths(files)
+            # Of one file it is not opened: it has one node.
+            nodes = (await library.told(files, node, 0)).nodes if len(paths) > 1 else ()
         except RecordingError as error:
             return rendered.refused(_status(error), str(error))
         more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
@@ -406,7 +408,7 @@ def pages(library: LibraryLike, rendered: Renders, *, home: bool) -> Part:
             query=query_of(files, node),
             files=files,
             node=node,
-            nodes=(),
+            nodes=nodes,
         )
 
     return Part(routes, {})

@@ -61,6 +61,8 @@ export class ReplayBar {
     this.markers = [];
     /** The cursor is on its way to an incident, which is told there. */
     this.toIncident = false;
+    /** The export's form has the node that is shown. */
+    this.markedExport = false;
     this.strip = new OverviewStrip(/** @type {any} */ (byId("overview")), {
       tapes: () => this.#named(), film: () => /** @type {any} */ (player.film), t: () => player.t, loop: () => player.loop, markers: () => this.markers,
       seek: (t) => player.seek(t), setLoop: (loop) => this.#loopOver(loop),
@@ -104,6 +106,12 @@ export class ReplayBar {
     setText(byId("player-end"), `of ${duration(film.duration)}${tapes.every((tape) => tape.told.whole) ? "" : `, ${Math.round(read * 100)} % read`}`);
     setText(byId("incident-count"), count(film.incidents, "incident"));
     byId("overview").dataset.rows = String(Math.min(tapes.length, MOST_ROWS));
+    const exported = /** @type {HTMLSelectElement|null} */ (byId("export").querySelector("select[name=node]"));
+    if (exported && !this.markedExport) {
+      // What is shown; whoever has chosen another one keeps it.
+      exported.value = tapes.length > 1 ? "all" : String(told.node);
+      this.markedExport = true;
+    }
     const choice = /** @type {HTMLSelectElement|null} */ (document.getElementById("node-choice"));
     if (choice) choice.value = tapes.length > 1 ? "all" : String(told.node);
     const wrong = this.digest && this.digest !== told.digest ? [OTHER] : [];

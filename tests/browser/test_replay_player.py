@@ -478,6 +478,7 @@ def test_several_nodes_share_a_clock(page: Page, tmp_path: Path) -> None:
         until(page, "panes.panes[0].follower.seq === 1")
         expect(page.locator(".pane-head").nth(1)).to_contain_text("node-b")
         expect(page.locator("#incident-count")).to_have_text("1 incident")
+        expect(page.locator("#export [name=node]")).to_have_value("all")
         page.keyboard.press("e")
         expect(page.locator("#player-what")).to_contain_text("Incident on node-b at 11.000")
         # One steps through the records of all of them; the picture below has what has happened there.

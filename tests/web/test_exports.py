@@ -103,8 +103,11 @@ async def test_runs_and_recordings_are_named_by_the_link(exporter: Exporter) -> 
         several = await web.get(
             "/api/v1/recording/export?file=a&file=b&format=html&node=1&from=1m2.5s&to=1:30"
         )
-    answers = (run, recording, bad, gone, several)
-    assert [one.status_code for one in answers] == [200, 200, 422, 404, 200]
+        every = await web.get("/api/v1/recording/export?file=a&file=b&format=csv&node=all")
+        none = await web.get("/api/v1/recording/export?file=a&format=csv&node=-1")
+    answers = (run, recording, bad, gone, several, every, none)
+    assert [one.status_code for one in answers] == [200, 200, 422, 404, 200, 200, 422]
+    assert exporter.asked[3][2] == Cut(None)
     assert exporter.asked[0][0]["seed"] == "3"
     assert (exporter.asked[1][0], exporter.asked[1][2]) == (["a.mcap"], Cut())
     assert exporter.asked[2][0] == ["a", "b"]
