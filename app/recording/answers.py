@@ -23,6 +23,9 @@ from app.recording.protowire import MOST_ROWS, Malformed, as_row, split_rows
 KEYFRAME_NS: Final = 60_000_000_000
 """A list this much later than the last keyframe is one."""
 
+MOST_PARTS: Final = 8
+"""Messages that an answer is in."""
+
 MOST_BYTES: Final = 16 * 1024 * 1024
 """Bytes of a list, which is what a CRI client takes."""
 
@@ -67,7 +70,26 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     base: int = 0
     told: int = 0
     """Rows in the message."""
+    parts: int = 1
+    """Messages it is in: a list may be larger than a message; each has some of its rows."""
     gone_ids: tuple[str, ...] = ()
+
+
+def in_parts(method: str, raw: bytes, most: int) -> list[bytes]:
+    """An answer of more than ``most`` bytes in parts of no more than half of that, each an answer
+    of its kind, and one after another the answer itself. As it is: one that is no list."""
+    if len(raw) <= most or method not in LISTS:
+        return [raw]
+    try:
+        rows = split_rows(raw)
+    except Malformed:
+        return [raw]
+    parts = [bytearray()]
+    for row in map(as_row, rows.values()):
+        if parts[-1] and len(parts[-1]) + len(row) > most // 2:
+            parts.append(bytearray())
+        parts[-1] += row
+    return [bytes(part) for part in parts]
 
 
 class Unknowable(ValueError):

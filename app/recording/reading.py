@@ -18,7 +18,14 @@ from app.engine.inputs import Input
 from app.engine.records import AnyRecord, Record
 from app.errors import RecordingError
 from app.recording import format as words
-from app.recording.answers import Answer, Answered, AnswerReader, Unknowable
+from app.recording.answers import (
+    MOST_BYTES,
+    MOST_PARTS,
+    Answer,
+    Answered,
+    AnswerReader,
+    Unknowable,
+)
 from app.recording.format import (
     ANSWERS,
     ANSWERS_OF,
@@ -105,7 +112,7 @@ class Recording:
     ) -> None:
         self.path = path
         self._answers = AnswerReader() if answers else None
-        self._raw: tuple[int, int, bytes] = (0, 0, b"")
+        self._raw: tuple[int, int, list[bytes]] = (0, 0, [])
         self._file = _opened(path)
         self._size = os.fstat(self._file.fileno()).st_size
         self._reader = McapReader(self._file, self._size, stopped)
@@ -261,7 +268,11 @@ class Recording:
             if number == EVENTS:
                 return Heard(message.log_time - self._origin, message.publish_time, data)
             if number in RAW_ANSWERS:
-                self._raw = (number, message.sequence, data)
+                place = (number, message.sequence)
+                parts = self._raw[2] if self._raw[:2] == place else []
+                if len(parts) >= MOST_PARTS or sum(map(len, parts)) + len(data) > MOST_BYTES:
+                    parts = []
+                self._raw = (*place, [*parts, data])
                 return None
             if number == ANSWERS:
                 return self._answer(data, message.sequence)
@@ -293,11 +304,12 @@ class Recording:
         told = self._answered.decode(data)
         if told.method not in ANSWERS_OF:
             return None
-        number, place, raw = self._raw
+        number, place, parts = self._raw
         if told.form == "same" or (told.form == "changes" and not told.told):
-            raw = b""
-        elif (number, place) != (ANSWERS_OF[told.method], sequence):
+            parts = []
+        elif (number, place, len(parts)) != (ANSWERS_OF[told.method], sequence, told.parts):
             return None
+        raw = parts[0] if len(parts) == 1 else b"".join(parts)
         try:
             return self._answers.read(told, raw)
         except Unknowable:

@@ -14,7 +14,7 @@ from app.engine.records import Record, StreamChanged
 from app.journal.projection import PodTable
 from app.journal.rebuild import StateBuilder
 from app.recording import format as words
-from app.recording.answers import Answer, AnswerWriter
+from app.recording.answers import Answer, AnswerWriter, in_parts
 from app.recording.format import (
     ANSWERS,
     ANSWERS_OF,
@@ -155,9 +155,13 @@ class Scribe:
             return
         told, raw = self._raw_lists.write(answer, self._answers)
         at = (answer.t, answer.wall)
-        if raw is not None and not self._put(ANSWERS_OF[answer.method], self._answers, *at, raw):
-            self._raw_lists.restart()
-            return
+        parts = [] if raw is None else in_parts(answer.method, raw, MOST_MESSAGE)
+        for part in parts:
+            if not self._put(ANSWERS_OF[answer.method], self._answers, *at, part):
+                self._raw_lists.restart()
+                return
+        if len(parts) > 1:
+            told = msgspec.structs.replace(told, parts=len(parts))
         self._put(ANSWERS, self._answers, *at, self._encode(told))
 
     def _swollen(self) -> bool:

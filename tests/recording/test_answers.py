@@ -13,6 +13,7 @@ from app.cri.pb import cri_pb2 as pb
 from app.recording import answers as module
 from app.recording.answers import (
     KEYFRAME_NS,
+    MOST_BYTES,
     Answer,
     Answered,
     AnswerReader,
@@ -279,3 +280,37 @@ def test_one_too_large_for_a_message_is_a_loss_and_the_next_stands_by_itself(
         assert [one.t for one in again] == [1, 3]
         assert [loss.answers for loss in recording.losses] == [1]
     assert scribe.too_large == 1
+
+
+def test_a_list_larger_than_a_message_is_in_several_and_read_as_one(tmp_path: Path) -> None:
+    """As large as a CRI client takes: a node with ten thousand containers, or long annotations."""
+    path = tmp_path / "a.mcap"
+    scribe = Scribe(info(), lambda _part: Segment(path))
+    rng = random.Random(2)
+    rows = [row(number) for number in range(600)]
+    for one in rows:
+        one.annotations["manifest"] = rng.randbytes(13_000).hex()
+    large, later = a_list(*rows), a_list(*rows[:-1], row(700))
+    assert 14 * 1024 * 1024 < len(large) < MOST_BYTES
+    for t, raw in enumerate((large, later, large), 1):
+        scribe.put_answer(answer(t, raw))
+        scribe.flush()
+    scribe.turn()
+    assert scribe.too_large == 0
+    with Recording(path, answers=True) as recording:
+        again = [item for item in recording.items() if isinstance(item, Answer)]
+        assert (recording.losses, recording.damaged, recording.unreadable) == ([], 0, 0)
+    assert again[0].raw == large
+    assert [contents(one.raw) for one in again[1:]] == [contents(later), contents(large)]
+    with Recording(path) as recording:
+        messages = list(recording.messages())
+    parts = [one for number, one in messages if number == ANSWERS_OF["ListContainers"]]
+    assert len([one for one in parts if one.sequence == 1]) > 3
+    # Each is an answer of its kind for whoever knows nothing of us.
+    some = [pb.ListContainersResponse.FromString(one.data).containers for one in parts]
+    assert [one.id for each in some[:-2] for one in each] == [one.id for one in rows]
+    # Without one of its parts it is not known, and nor is what builds on it.
+    del messages[next(i for i, (_number, one) in enumerate(messages) if one is parts[1])]
+    with Recording(path, answers=True) as recording:
+        items = [recording._item(number, message) for number, message in messages]
+    assert not any(isinstance(item, Answer) for item in items)
