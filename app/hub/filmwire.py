@@ -13,7 +13,7 @@ import msgspec
 from app.engine.records import AnyRecord
 from app.hub.runwire import Change
 from app.hub.wire import PodRow, SessionState
-from app.journal.levels import Cut
+from app.journal.cut import Cut
 
 
 class Incident(msgspec.Struct, frozen=True):

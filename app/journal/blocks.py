@@ -10,7 +10,7 @@ import struct
 import zlib
 from array import array
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Union
 
 KIND_BITS = 5
@@ -94,33 +94,33 @@ class Block:
         """The last place."""
         return max(self._places)
 
-    def add_to(self, found: Mapping[int, dict[int, int]], first: int, end: int) -> None:
-        """Add the counts of the pods in ``found`` from place ``first`` to before ``end``; there
-        they are counted by place and kind, as ``place << KIND_BITS | kind``."""
+    def where(self, pods: Iterable[int]) -> Iterator[tuple[int, slice]]:
+        """Where the counts of pods are (their numbers in order), of those that have any."""
         groups = list(self._groups)
         size = len(groups)
         begin = 0
-        for pod in sorted(found):
+        for pod in pods:
             begin = bisect_left(groups, pod << KIND_BITS, begin)
             if begin == size:
                 return
-            if groups[begin] >> KIND_BITS != pod:
-                continue
-            stop = bisect_left(groups, pod + 1 << KIND_BITS, begin)
-            own = zip(
-                groups[begin:stop], self._places[begin:stop], self._counts[begin:stop], strict=True
-            )
-            here = {
-                place << KIND_BITS | group & _KINDS: count
-                for group, place, count in own
-                if first <= place < end
-            }
-            known = found[pod]
-            # A bin may have been going on when the block was packed.
-            for key in known.keys() & here.keys():
-                here[key] += known[key]
-            known.update(here)
-            begin = stop
+            if groups[begin] >> KIND_BITS == pod:
+                stop = bisect_left(groups, pod + 1 << KIND_BITS, begin)
+                yield pod, slice(begin, stop)
+                begin = stop
+
+    def add_to(self, found: dict[int, int], where: slice, first: int, end: int) -> None:
+        """Add a pod's counts from place ``first`` to before ``end``; in ``found`` they are counted
+        by place and kind, as ``place << KIND_BITS | kind``."""
+        own = zip(self._groups[where], self._places[where], self._counts[where], strict=True)
+        here = {
+            place << KIND_BITS | group & _KINDS: count
+            for group, place, count in own
+            if first <= place < end
+        }
+        # A bin may have been going on when the block was packed.
+        for key in found.keys() & here.keys():
+            here[key] += found[key]
+        found.update(here)
 
     def add_relists(self, found: dict[int, Ended], first: int, end: int) -> None:
         """Add the relists from place ``first`` to before ``end``, by place."""

@@ -14,9 +14,6 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-import msgspec
-
-from app.engine.inputs import EndCode
 from app.engine.records import (
     Gap,
     PodCached,
@@ -25,9 +22,9 @@ from app.engine.records import (
     Record,
     RelistFinished,
     StreamChanged,
-    StreamState,
 )
 from app.journal.blocks import KIND_BITS, LAST_PLACE, MOST_PODS, Block, Ended, key_of
+from app.journal.cut import Cut, Hole, Outline, Turn
 from app.journal.marks import MARKS, mark_of
 
 MS = 1_000_000
@@ -54,6 +51,7 @@ _TELLING = frozenset({PodSeen, PodCached, PodGone, StreamChanged, Gap, RelistFin
 _KIND = {mark: key_of(0, kind, 0) for kind, mark in enumerate(MARKS)}
 _ALL_BITS = (1 << 64) - 1
 _LAST_T = LAST_PLACE * FINEST
+_KINDS = (1 << KIND_BITS) - 1
 
 
 class NoRoom(Exception):
@@ -70,62 +68,6 @@ class Shelf(Protocol):
     def get(self, number: int) -> bytes:
         """The block of this number."""
         ...
-
-
-class Outline(msgspec.Struct, frozen=True):
-    """A pod that something is known of, ``gone_t`` None while it is there; times in ns."""
-
-    uid: str
-    name: str
-    namespace: str
-    seen_t: int
-    gone_t: int | None
-
-
-class Turn(msgspec.Struct, frozen=True):
-    """The event stream from ``t`` on: its state, what that means, in a sentence, and how the one
-    before ended."""
-
-    t: int
-    state: StreamState
-    meaning: str
-    code: EndCode | None
-
-
-class Hole(msgspec.Struct, frozen=True):
-    """``count`` things were lost between two times (ns) at ``hop``, for ``reason``."""
-
-    from_t: int
-    to_t: int
-    hop: str
-    count: int
-    reason: str
-
-
-class Cut(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a stretch of time, in bins of one width.
-
-    Counts stand in flat lists: a bin's place (0 begins at ``first * width``), the mark's place in
-    ``MARKS``, how many; again and again, in order of time. ``pods``: by UID, of those that were
-    asked for and have any. ``all``: of everything, whatever it is about. ``relists``: global ones
-    by their end; the bin's place, how many, the longest of them (ns), how many failed. ``began``:
-    when the first record was. ``since``: before this time (ns) less than everything is known at
-    this width; as long as nothing was given up it is ``began``. ``gone``: pods with something in
-    this stretch that are no longer there, and of a recording also those that stay. ``stream``: its
-    states, the first of them from before.
-    """
-
-    width: int
-    first: int
-    bins: int
-    began: int
-    since: int
-    pods: dict[str, list[int]]
-    all: list[int]
-    relists: list[int]
-    gone: list[Outline]
-    stream: list[Turn]
-    gaps: list[Hole]
 
 
 class _Lane:
@@ -312,12 +254,26 @@ class Levels:
             ]
             since = level.since
             turns, gaps = list(self._stream), list(self._gaps)
-        found: dict[int, dict[int, int]] = {number: {} for number in (0, *lanes.values())}
+        numbers_of = sorted({0, *lanes.values()})
+        places: dict[int, list[tuple[Block, slice]]] = {number: [] for number in numbers_of}
         relists: dict[int, Ended] = {}
         for block in (*map(Block.unpacked, packed), newest):
-            block.add_to(found, low, high)
+            for number, where in block.where(numbers_of):
+                places[number].append((block, where))
             block.add_relists(relists, low, high)
-        flat = {number: _flat(counts, low, level.step) for number, counts in found.items()}
+        # The same number is one object, however often it is told.
+        told = list(range(end - first))
+        flat: dict[int, list[int]] = {}
+        # One after another: all pods of a long time at once would be some hundred megabytes.
+        for number, blocks in places.items():
+            found: dict[int, int] = {}
+            for block, where in blocks:
+                block.add_to(found, where, low, high)
+            flat[number] = [
+                one
+                for key, count in sorted(found.items())
+                for one in (told[((key >> KIND_BITS) - low) // level.step], key & _KINDS, count)
+            ]
         return Cut(
             width=width,
             first=first,
@@ -403,12 +359,3 @@ class Levels:
         order = sorted(self._lanes.values(), key=lambda lane: (lane.gone_t is None, lane.last_t))
         for lane in order[: max(1, self._most_lanes // 8)]:
             del self._lanes[lane.uid]
-
-
-def _flat(found: dict[int, int], low: int, step: int) -> list[int]:
-    """Of counts by place and kind the flat list of a cut that begins at place ``low``."""
-    kinds = 1 << KIND_BITS
-    flat: list[int] = []
-    for key, count in sorted(found.items()):
-        flat += (((key >> KIND_BITS) - low) // step, key % kinds, count)
-    return flat

@@ -13,7 +13,8 @@ from starlette.responses import Response
 from app.errors import RecordingError
 from app.hub.filmwire import Counted
 from app.hub.wire import SessionState
-from app.journal.levels import WIDTHS, Cut, Levels
+from app.journal.cut import Cut
+from app.journal.levels import WIDTHS, Levels
 from app.journal.marks import MARKS
 from app.web.part import Part
 from app.web.refusal import Json, Problem

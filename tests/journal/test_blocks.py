@@ -22,7 +22,8 @@ def test_what_was_packed_is_there_again(
     block = Block({key_of(*key): count for key, count in told.items()}, ended)
     for one in (block, Block.unpacked(block.packed())):
         found: dict[int, dict[int, int]] = {0: {}, 7: {}, 5: {}}
-        one.add_to(found, first, end)
+        for pod, where in one.where(sorted(found)):
+            one.add_to(found[pod], where, first, end)
         for pod, there in found.items():
             assert there == {
                 place << KIND_BITS | kind: count
@@ -40,7 +41,8 @@ def test_two_blocks_that_share_a_bin_come_to_their_sum() -> None:
     for count, longest in ((2, 7), (5, 3)):
         block = Block({key_of(3, 1, LAST_PLACE): count}, {9: Ended(count, longest, 1)})
         assert (block.first, block.last) == (LAST_PLACE, LAST_PLACE)
-        block.add_to(found, 0, LAST_PLACE + 1)
+        for pod, where in block.where(found):
+            block.add_to(found[pod], where, 0, LAST_PLACE + 1)
         block.add_relists(ended, 0, 10)
     assert found == {3: {LAST_PLACE << KIND_BITS | 1: 7}}
     assert ended == {9: Ended(7, 7, 2)}

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from app.engine.records import Record, RelistFinished
 from app.journal import levels as module
-from app.journal.levels import WIDTHS, Cut, Levels, NoRoom
+from app.journal.cut import Cut
+from app.journal.levels import WIDTHS, Levels, NoRoom
 from app.journal.marks import MARKS, mark_of
 from tests.build import (
     SECOND,

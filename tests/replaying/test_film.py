@@ -13,7 +13,8 @@ from app.engine.records import Note, Record, RelistFinished, RuntimeHung
 from app.errors import RecordingError
 from app.hub.filmwire import Counted, Piece, Sought
 from app.journal import levels as levels_module
-from app.journal.levels import WIDTHS, Cut, Levels
+from app.journal.cut import Cut
+from app.journal.levels import WIDTHS, Levels
 from app.journal.projection import PodTable
 from app.journal.rebuild import StateBuilder
 from app.recording import format as words
