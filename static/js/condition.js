@@ -19,13 +19,14 @@
  *   state: SessionState|null, now: number, link: "connecting"|"open"|"waiting", silence: number,
  *   online: boolean, farewell: string, lagging: number, usual: number|null, pods: number,
  *   downSince: number|null, opening: boolean, lost: number, told: number, next?: number|null,
- *   barred?: boolean, ending?: Ending|null
+ *   barred?: boolean, trouble?: string, ending?: Ending|null
  * }} Situation
  *   `silence`: since the last message (ns). `lagging`: records skipped a moment ago. `usual`: this
  *   node's usual global relist (ns). `downSince`: since when there are no hints (t).
  *   `opening`: the session's first try to connect goes on. `lost`: those of the skipped that are not
  *   known here. `told`: stop events that came since the oldest call began. `next`: until the next try
- *   to connect (ns); null: one is under way. `barred`: it wants another token. `ending`: the cursor of a player is at the end.
+ *   to connect (ns); null: one is under way. `barred`: it wants another token. `trouble`: why
+ *   nothing can be played. `ending`: the cursor of a player is at the end.
  */
 import { age, count, duration } from "./words.js";
 
@@ -99,6 +100,12 @@ function unrecorded(at) {
 /** Nothing comes from the server. @param {Situation} at @returns {Condition|null} */
 function unheard(at) {
   const waits = typeof at.next === "number";
+  if (at.trouble) {
+    return {
+      id: "unplayed", icon: "waiting", word: "Not played.", fact: [sentence(at.trouble)],
+      meaning: at.state ? "What is shown is what was here before." : "", action: press("unplayed", "hurry", "Try again"),
+    };
+  }
   if (!at.state) {
     return at.link === "waiting" && at.silence > GONE
       ? { waits, id: "gone", icon: "waiting", word: "plegscope does not answer.", fact: nextTry(at, true), meaning: "If it was stopped, start it again with the same command.", action: press("gone", "hurry", "Try now", "r") }

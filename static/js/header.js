@@ -26,7 +26,7 @@ export class Header {
       told: call?.hung ? told(store, now - call.age_ns) : 0,
       state: store.state, now, link: page.source.link, silence: clock.silence(), online: navigator.onLine,
       farewell: page.source.farewell, lagging: page.lagging, lost: page.lost, usual: typical?.middle ?? null, pods, downSince: store.downSince, opening: store.opening(now),
-      next: next === null ? null : next * 1e6, barred: page.source.barred === true, ending: page.options.ending?.() ?? null,
+      next: next === null ? null : next * 1e6, barred: page.source.barred === true, trouble: page.source.trouble, ending: page.options.ending?.() ?? null,
     });
     this.lost = how.waits !== undefined;
     // What is frozen does not tick: nothing is known after it.

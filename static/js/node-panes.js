@@ -210,9 +210,15 @@ export class NodePanes {
       name: () => `${pane.store.lanes.get(uid)?.label ?? "a pod"} on ${pane.node.name}`,
       step: async (direction) => {
         const { film } = this.player;
-        const found = film instanceof Together ? await film.findPod(pane.tape, uid, direction) : null;
-        if (found !== null) this.player.seekTo(found);
-        return found !== null;
+        if (!(film instanceof Together)) return false;
+        try {
+          const found = await film.findPod(pane.tape, uid, direction);
+          if (found !== null) this.player.seekTo(found);
+          return found !== null;
+        } catch (error) {
+          this.player.stuck(error);
+          return true;
+        }
       },
     });
   }

@@ -19,10 +19,10 @@
  *
  * @typedef {{
  *   link: import("./connection.js").Link, farewell: string, start: () => void, hurry: (insist?: boolean) => void,
- *   frame?: () => void, nextTry?: () => number|null, barred?: boolean
+ *   frame?: () => void, nextTry?: () => number|null, barred?: boolean, trouble?: string
  * }} Source Calls `page.take` with each message. `frame` is called before each frame is drawn.
  *   `nextTry`: until the next try to connect (ms); null: none is waited for. `barred`: the
- *   server is there, but lets this page in no more.
+ *   server is there, but lets this page in no more. `trouble`: why nothing can be played, in a sentence.
  * @typedef {{
  *   store: Store, lineup: Lineup, labels: Labels, timeline: Timeline, selected: number|null, onlyNear: () => void
  * }} Part A node of the page: the page itself, and each one beside it.
@@ -248,7 +248,8 @@ export class NodePage {
     if (this.headerView.lost) {
       this.source.hurry(true);
       this.glance.trying();
-    } else setText(byId("spoken"), "Connected: there is nothing to try.");
+    } else if (this.source.trouble) this.source.hurry(true);
+    else setText(byId("spoken"), "Connected: there is nothing to try.");
     this.header();
   }
 

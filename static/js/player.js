@@ -246,7 +246,9 @@ export class Player {
       return seq !== null;
     };
     const found = this.film.find(what, this.seq, direction, uid);
-    return found instanceof Promise ? found.then(there) : there(found);
+    if (!(found instanceof Promise)) return there(found);
+    // Why there is no answer is told as of a moment that cannot be had: nothing else is to be said.
+    return found.then(there, (error) => this.stuck(error) ?? true);
   }
 
   // Playing
@@ -333,11 +335,14 @@ export class Player {
       this.wanted = null;
       run();
     };
-    coming.then(done(show), (error) => done(() => {
-      this.pause();
-      this.trouble = error instanceof Error ? error.message : String(error);
-      this.#tell();
-    })());
+    coming.then(done(show), (error) => done(() => this.stuck(error))());
+  }
+
+  /** What was asked for cannot be had. @param {unknown} error */
+  stuck(error) {
+    this.pause();
+    this.trouble = error instanceof Error ? error.message : String(error);
+    this.#tell();
   }
 
   /** @param {number} t @param {number|null} seq null: all up to `t` @param {boolean} [fresh] */

@@ -31,7 +31,9 @@ const MOST_NODES = 8;
 async function ask(path, source, more = {}) {
   const query = new URLSearchParams(source);
   for (const [name, value] of Object.entries(more)) query.set(name, String(value));
-  const answer = await fetch(`/api/v1/recording${path}?${query}`);
+  const answer = await fetch(`/api/v1/recording${path}?${query}`).catch(() => {
+    throw new Error("plegscope does not answer. Start it again with the same files, and try again.");
+  });
   const told = await answer.json();
   if (!answer.ok) throw new Error(told.error ?? `The server answered ${answer.status}. Load this page again.`);
   return told;

@@ -168,6 +168,12 @@ test("the end of what is played: how it was then, and what can be done", () => {
   assert.match(`${at({ whole: false, read: 0.72 }).word} ${flat(at({ whole: false, read: 0.72 }).fact)}`, /^Read up to here\. 72.% of the recording; more is on its way\.$/);
 });
 
+test("what cannot be played says why", () => {
+  const { id, text, action } = say({ state: null, trouble: "plegscope does not answer" });
+  assert.deepEqual([id, text, action.act], ["unplayed", "Not played. plegscope does not answer.", "hurry"]);
+  assert.match(say({ engine: health({}), trouble: "It is gone." }).meaning, /what was here before/);
+});
+
 test("a stream that ended with plegscope was not given up", () => {
   const closed = stream({ state: "closed", meaning: "plegscope was stopped." });
   assert.equal(say({ engine: closed }).id, "healthy");

@@ -223,6 +223,13 @@ test("time waits for a piece that does not come, and a refusal is told", async (
   second.player.seek(29 * S);
   await arrive();
   assert.equal(second.player.trouble, "Gone. Load the page again.");
+  // What is looked for and cannot be had is told as well, and nothing else is.
+  second.player.seek(0);
+  await arrive();
+  assert.equal(second.player.trouble, "");
+  refusing.server.find = async () => { throw new Error("It does not answer."); };
+  assert.equal(await second.player.stepPod("nobody", 1), true);
+  assert.equal(second.player.trouble, "It does not answer.");
 });
 
 test("a loop is played again and again", async () => {
