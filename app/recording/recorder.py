@@ -24,7 +24,7 @@ from app.engine.records import Record
 from app.errors import where
 from app.hub.wire import Recorded
 from app.journal.weight import weight
-from app.recording.answers import Answer
+from app.recording.answers import MOST_BYTES, Answer
 from app.recording.bulletin import Bulletin, News
 from app.recording.format import Loss, SessionInfo
 from app.recording.scribe import Scribe
@@ -48,9 +48,9 @@ CAPACITY = 32_768
 """Things that may wait to be written."""
 MAX_HEFT = 48 * 1024 * 1024
 """Bytes, roughly, that they may hold."""
-MAX_ANSWERS = MAX_HEFT // 3
-"""Bytes of the runtime's answers among them: they shall not take the place of what the engine was
-fed, which tells nearly the same."""
+MAX_ANSWERS = 2 * MOST_BYTES
+"""Bytes of the runtime's answers among them, which is the two lists of a relist at their largest:
+they shall not take the place of what the engine was fed, which tells nearly the same."""
 HURRY = 2048
 """So many that wait are taken at once."""
 
