@@ -2,6 +2,7 @@
 /** Everything on the node page that is words or small pictures, brought up to date together. */
 import { condition } from "./condition.js";
 import { byId, h, setText } from "./dom.js";
+import { total } from "./legend.js";
 import { told, usual } from "./stats.js";
 import { timeOfDay, zone } from "./words.js";
 
@@ -43,7 +44,8 @@ export class Header {
     page.trend.update(store, seen, typical);
     page.distribution.update(store, seen);
     const { stores, of } = page.counted();
-    page.legend.update(stores, from, to, page.timeline.outlined(from, to), of);
+    const outlined = [page, ...page.besides].filter((part) => stores.includes(part.store)).map((part) => part.timeline.outlined(from, to));
+    page.legend.update(stores, from, to, total(outlined), of);
     page.table.update();
     page.tabs.update();
     page.minimap.update();

@@ -175,7 +175,7 @@ export class OverviewStrip {
     const loop = this.draft ?? this.host.loop();
     const markers = this.host.markers();
     const now = Math.round(x(this.host.t()) * ratio);
-    const key = [tapes.map(({ tape }) => `${tape.told.records}/${tape.told.end_t}`), film.axis.length, now, loop, markers.map((one) => one.t), width, height, ratio].join("|");
+    const key = [tapes.map(({ tape }) => `${tape.told.records}/${tape.told.end_t}/${tape.told.read}`), film.axis.length, now, loop, markers.map((one) => one.t), width, height, ratio].join("|");
     if (key === this.key) return;
     this.key = key;
     this.canvas.width = Math.round(width * ratio);
