@@ -15,7 +15,7 @@ import { OverviewStrip } from "./overview.js";
 import { stretchFields } from "./replay-export.js";
 import { runTime } from "./run-link.js";
 import { Together } from "./together.js";
-import { count, duration, timeOfDay } from "./words.js";
+import { count, duration, timeOfDay, zone } from "./words.js";
 
 /** Strips of the overview that have a height of their own. */
 const MOST_ROWS = 8;
@@ -312,7 +312,7 @@ export class ReplayBar {
     const end = byId("film-end");
     const ended = tape !== null && player.state === "following";
     end.hidden = !ended;
-    if (ended) setText(end, endWords({ whole: this.tapes().every((one) => one.told.whole), warnings: tape.told.warnings }, timeOfDay(page.clock.wall(player.t), page.utc, 3)));
+    if (ended) setText(end, endWords({ whole: this.tapes().every((one) => one.told.whole), warnings: tape.told.warnings }, `${timeOfDay(page.clock.wall(player.t), page.times, 3)} ${zone(page.times)}`));
     this.strip.update();
   }
 }

@@ -78,8 +78,9 @@ const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
 
 /** A time since a moment: "+0.012 s", "−2:03". @param {number} ns @param {number} digits of the second */
 function since(ns, digits) {
-  const sign = ns < 0 ? "−" : "+";
   const s = Math.abs(ns) / S;
+  // What is as good as at the mark is not before it.
+  const sign = ns < 0 && Number(s.toFixed(digits)) > 0 ? "−" : "+";
   if (s < 60) return `${sign}${s.toFixed(digits)}${NBSP}s`;
   const whole = Math.floor(s);
   const rest = (s % 60).toFixed(digits).padStart(digits ? 3 + digits : 2, "0");

@@ -150,6 +150,16 @@ def test_everything_goes_by_keyboard(page: Page, server: Command) -> None:
     page.keyboard.press("End")
     expect(page.locator("#film-end")).to_contain_text("The recording ends here, at ")
     expect(page.locator("#play-state")).to_have_text("At the end")
+    expect(page.locator("#sentence")).to_contain_text("End of the recording. It tells of")
+    expect(page.locator("#meaning")).to_contain_text("At its end: Healthy.")
+    page.get_by_role("button", name="The incident before").click()
+    until(page, "player.t < 60e9 && document.getElementById('main').dataset.state === 'healthy'")
+    page.keyboard.press("End")
+    page.get_by_role("button", name="Back to the start").focus()
+    page.keyboard.press("Enter")
+    until(page, "player.t === 0")
+    page.keyboard.press("End")
+    expect(page.locator("#film-end")).to_be_visible()
     page.keyboard.press("Home")
     expect(page.locator("#film-end")).to_be_hidden()
     assert cursor(page)[0] == 0
@@ -481,7 +491,7 @@ def test_several_nodes_share_a_clock(page: Page, tmp_path: Path) -> None:
         expect(page.locator("#export [name=node]")).to_have_value("all")
         page.keyboard.press("e")
         expect(page.locator("#player-what")).to_contain_text("Incident on node-b at 11.000")
-        # One steps through the records of all of them; the picture below has what has happened there.
+        # One steps through the records of all; the picture below has what has happened there.
         until(page, "player.t === 11e9 && panes.panes[0].follower.seq === 2")
         page.keyboard.press(",")
         until(page, "player.newest.text === 'a 12' && panes.panes[0].follower.seq === 1")
@@ -525,11 +535,34 @@ def test_a_mark_of_another_node_is_selected_and_linked(
         expect(page.locator(".pane")).to_have_count(2)
         pane = page.locator(".pane").nth(1)
         until(page, "panes.panes[0].store.finds.length > 3")
+        # Its heads fold and pin, and the legend counts its marks with those of the others.
+        pane.locator(".fold").first.click()
+        expect(pane.locator("li.part")).to_have_count(1)
+        expect(page.locator("#labels li.part")).to_have_count(0)
+        pane.locator("li.lane").nth(2).hover()
+        page.locator("#labels li.lane a").first.focus()
+        page.keyboard.press("u")
+        pane.locator(".pin-lane").nth(2).click()
+        assert page.evaluate("plegscope.lineup.pins.map((pin) => pin[0])") == ["0", "1"]
+        expect(pane.locator("li.pinned")).to_have_count(1)
+        expect(page.locator("#labels li.pinned")).to_have_count(1)
+        expect(page.locator(".legend-view")).to_have_text("in view, all 2 nodes")
+        until(
+            page,
+            "Number(document.querySelector('#legend [data-kind=stop] b').textContent)"
+            " === [plegscope, ...plegscope.besides].flatMap((one) => one.store.records)"
+            ".filter((rec) => rec.kind === 'stream_event' && rec.type === 'stopped').length",
+        )
         pane.locator("canvas").focus()
         page.keyboard.press("ArrowLeft")
         page.keyboard.press("Enter")
         expect(page.locator("#drawer h2")).to_be_visible()
         assert page.evaluate("plegscope.selected") is None
+        for _ in range(2):
+            page.keyboard.press("z")
+        expect(page.locator("#clock")).to_contain_text("since the mark")
+        page.keyboard.press("z")
+        expect(page.locator("#clock")).to_contain_text("UTC")
         chosen = page.evaluate("panes.selected")
         before = page.evaluate("player.t")
         page.keyboard.press("P")

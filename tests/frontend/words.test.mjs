@@ -29,6 +29,7 @@ test("times of day, with the digits asked for", () => {
   assert.equal(timeOfDay(Number.NaN, true), "not known");
   const since = (/** @type {number} */ ns, digits = 3) => timeOfDay(wall + ns, wall, digits).replaceAll("\u00a0", " ");
   assert.deepEqual([since(6.3e6), since(-12e6, 4), since(47e9, 0), since(123.456e9), since(-123e9, 0), since(3723.5e9)], ["+0.006 s", "−0.0120 s", "+47 s", "+2:03.456", "−2:03", "+1:02:03.500"]);
+  assert.deepEqual([since(-20e3, 4), since(0)], ["+0.0000 s", "+0.000 s"]);
   assert.equal(zone(wall), "since the mark");
 });
 
