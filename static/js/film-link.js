@@ -4,8 +4,8 @@
  * it plays. Whoever opens it with the same file sees the same. Pure functions over text.
  *
  * `file`, `node`: which recording. `digest`: of the file, so that another one of the same name is
- * noticed. `t`: the cursor. `at`: how many records have happened, only when some at that very time
- * have not. `sel`: the selected record; `of`: of which node, if it is not that one. `loop`: from when to when.
+ * noticed. `t`: the cursor. `at`: how many records have happened, of all nodes that are shown, only
+ * when some at that very time have not. `sel`: the selected record; `of`: of which node, if it is not that one. `loop`: from when to when.
  * `rate`: if it is not 1. `nodes`: `all` of them together, or `one` alone; if it does not say so, what
  * is usual is shown.
  */
