@@ -114,19 +114,20 @@ def parse(
 ) -> str:
     """Take a chunk's records apart; returns what is wrong with them, if anything is."""
     at, size, others, count = 0, len(records), 0, 0
-    unpack = mcap.MESSAGE_HEAD.unpack_from
-    whole = size - mcap.MESSAGE_HEAD.size
+    unpack, head, before = mcap.MESSAGE_HEAD.unpack_from, mcap.MESSAGE_HEAD.size, HEAD.size
+    make, append = tuple.__new__, messages.append
+    whole = size - head
     while at < size:
         if at <= whole:
             # What nearly all records are, in one go; anything else is looked at below.
             opcode, length, channel, sequence, log_time, publish_time = unpack(records, at)
-            after = at + HEAD.size + length
+            after = at + before + length
             if opcode == mcap.MESSAGE and FIXED <= length <= MOST_LENGTH and after <= size:
                 if count == MOST_MESSAGES:
                     return TOO_MANY
                 count += 1
-                data = records[at + mcap.MESSAGE_HEAD.size : after]
-                messages.append(Message(channel, sequence, log_time, publish_time, data))
+                data = records[at + head : after]
+                append(make(Message, (channel, sequence, log_time, publish_time, data)))
                 at = after
                 continue
         if at + HEAD.size > size:
