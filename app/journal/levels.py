@@ -12,6 +12,7 @@ from array import array
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Protocol
 
 from app.engine.records import (
@@ -36,6 +37,8 @@ CAPACITY = 768 * 1024
 """Bytes kept of each width."""
 BLOCK = 4096
 """Counts of a width that are packed together."""
+MUCH = 1024
+"""Counts that are worth packing at the end."""
 AT_ONCE = 1024
 """Marks that are counted together: one by one each would cost ten times as much."""
 LANES = 8192
@@ -215,6 +218,17 @@ class Levels:
             if len(self._fresh) >= AT_ONCE:
                 self._settle()
 
+    def finish(self) -> None:
+        """Nothing more comes: what is being counted takes less room packed, if it is much."""
+        with self._lock:
+            self._settle()
+            if sum(len(level.counts) for level in self._levels) < MUCH:
+                return
+            with suppress(NoRoom):
+                for level in self._levels:
+                    if level.counts:
+                        self._close(level)
+
     def since(self) -> dict[int, int]:
         """By width (ns): from when on (ns) all is known in bins of it."""
         return {width: level.since for width, level in zip(WIDTHS, self._levels, strict=True)}
@@ -332,19 +346,17 @@ class Levels:
                 here = place - place % level.step
                 relists[here] = one.and_more(relists[here]) if here in relists else one
             if len(level.counts) >= self._most_counts:
-                self._close(level)
+                try:
+                    self._close(level)
+                except NoRoom:
+                    self._full = True
 
     def _close(self, level: _Level) -> None:
         """Pack what was counted."""
         block = level.block()
         packed = block.packed()
-        try:
-            number = self._shelf.put(packed)
-        except NoRoom:
-            # What was counted stays where it is.
-            self._full = True
-            return
-        level.closed(block, number)
+        # Where there is no room what was counted stays where it is.
+        level.closed(block, self._shelf.put(packed))
         if self._memory is None:
             return
         level.size += len(packed) + _OVERHEAD

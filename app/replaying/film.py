@@ -139,6 +139,7 @@ class Film:
                 continue
             if not records:
                 self._note(self._joined.warnings)
+                self._levels.finish()
                 self._whole = True
             # What was read before the index proved untrue was told then.
             given, self._given = self._given, max(self._given, self._past.seq)

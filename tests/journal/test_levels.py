@@ -219,7 +219,8 @@ def test_an_hour_of_churn_stays_in_its_bound_and_shows_nothing_lost() -> None:
     assert counted(whole(levels, WIDTHS[2]).all)["stop"] == 4500
 
 
-def test_what_is_laid_aside_is_never_given_up() -> None:
+def test_what_is_laid_aside_is_never_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MUCH", 1)
     folder = Folder()
     levels = Levels(10, shelf=folder, block=64)
     for n in range(2000):
@@ -231,6 +232,24 @@ def test_what_is_laid_aside_is_never_given_up() -> None:
         assert counted(whole(levels, width, "u3").all)["stop"] == 2000
         assert counted(whole(levels, width, "u3").pods["u3"])["stop"] == 400
     assert levels.t >= 1999 * SECOND
+    before = [whole(levels, width, "u3") for width in WIDTHS]
+    levels.finish()
+    assert not any(level.counts for level in levels._levels)
+    assert [whole(levels, width, "u3") for width in WIDTHS] == before
+    assert not levels.full
+
+
+def test_little_is_not_worth_a_shelf_and_a_full_one_does_no_harm_at_the_end() -> None:
+    folder = Folder(0)
+    levels = levels_of(chain(1, SECOND, "u1"), Levels(shelf=folder))
+    levels.finish()
+    assert counted(whole(levels, FINEST).all)["stop"] == 1
+    for n in range(300):
+        for record in chain(n, n * SECOND, f"u{n % 5}"):
+            levels.apply(record)
+    before = whole(levels, FINEST, "u3")
+    levels.finish()
+    assert whole(levels, FINEST, "u3") == before
     assert not levels.full
 
 
