@@ -8,7 +8,6 @@
  */
 import { firstWithin, lowerBound } from "./lane.js";
 import { LAYER } from "./layers.js";
-import { layoutOlderHoles } from "./layout-older.js";
 import { lookOf } from "./stretch.js";
 import { age, duration } from "./words.js";
 
@@ -16,9 +15,8 @@ import { age, duration } from "./words.js";
 export function layoutHoles(scene, lanes, px) {
   const { store, from, to, off } = scene;
   if (off.has("gap")) return;
-  // Where no record is here there may still be bins.
-  if (scene.older) layoutOlderHoles(scene.older, lanes, px);
-  else if (store.truncated && store.firstT > from) {
+  // Where no record is here there may still be bins, which say themselves what is not known.
+  if (!scene.older && store.truncated && store.firstT > from) {
     lanes[LAYER.hatch].push({ k: "hatch", x: -1e5, x2: px(store.firstT), y: 0, h: Infinity, text: "older records are not on this page" });
   }
   for (const gap of store.gaps) {

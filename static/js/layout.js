@@ -29,7 +29,7 @@
 import { layoutLane } from "./layout-lane.js";
 import { layoutChain } from "./layout-chain.js";
 import { layoutHeads, layoutHoles } from "./layout-heads.js";
-import { layoutOlderHeads } from "./layout-older.js";
+import { layoutOlderHeads, layoutOlderHoles } from "./layout-older.js";
 import { layoutPart } from "./layout-part.js";
 
 export { LAYER } from "./layers.js";
@@ -53,6 +53,7 @@ export function layout(scene) {
     else layoutLane(scene, row, row.lane, lanes, px, dim);
   }
   if (scene.chain) layoutChain(scene, scene.chain, lanes, rows, px);
+  if (scene.older) layoutOlderHoles(scene.older, lanes, px);
   layoutHoles(scene, lanes, px);
   return { origin: from, scale, from, to, rows, lanes };
 }
