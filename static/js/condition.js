@@ -130,6 +130,7 @@ function unheard(at) {
 
 /** When it is tried again. @param {Situation} at @param {boolean} [first] it begins the sentence @returns {Parts} */
 function nextTry(at, first = false) {
+  if (at.link === "open") return ["the connection is open still."];
   if (at.next === null || at.next === undefined) return [first ? "Trying now." : "trying now."];
   return [first ? "Next try in " : "next try in ", { b: `${Math.max(1, Math.ceil(at.next / 1e9))}\u00a0s` }, "."];
 }

@@ -49,6 +49,9 @@ function countsLine(store, now, stream = true) {
 /** @param {import("./types.js").SessionState} state @param {number} now @param {number|null} downSince */
 export function streamWords(state, now, downSince) {
   const { stream } = state.engine;
+  if (stream.state !== "connected" && (stream.code === "unimplemented" || stream.code === "immediate_eof")) {
+    return stream.code === "unimplemented" ? "This runtime has no event stream." : "This runtime has its events switched off.";
+  }
   const since = age(now - (stream.state === "connected" || stream.state === "closed" ? stream.since_t : downSince ?? stream.since_t));
   switch (stream.state) {
     case "connected": return `Stream connected\u00a0${since}.`;

@@ -45,6 +45,7 @@ DOCUMENTS = {
 }
 REPLAYS = {
     "replay": "?t=33s",
+    "replay-end": "?t=36000s",
     "replay-namespaces": "?t=33s&group=namespace&span=30",
     "replay-now": "now?t=33s",
     "recordings-listed": "recordings",

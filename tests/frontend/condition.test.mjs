@@ -128,6 +128,7 @@ test("without a connection: when it is tried next, and what tries at once", () =
   assert.equal(says({ next: null }), "plegscope is gone. Last heard 12 s ago; trying now.");
   assert.equal(says({ next: 8 * S, online: false }), "This browser is offline. Last heard 12 s ago; next try in 8 s.");
   assert.equal(says({ state: null, next: 2 * S }), "plegscope does not answer. Next try in 2 s.");
+  assert.equal(says({ link: "open" }), "plegscope is gone. Last heard 12 s ago; the connection is open still.");
   const barred = say({ ...lost, barred: true });
   assert.deepEqual([barred.id, barred.text], ["barred", "plegscope was started again. This page is of the start before; last heard 12 s ago."]);
   for (const more of [{}, { online: false }, { state: null }]) assert.deepEqual({ ...say({ ...lost, ...more }).action, href: "" }, { text: "Try now", href: "", act: "hurry", key: "r" });
