@@ -62,12 +62,14 @@ def _several(settings: Settings, excerpts: Sequence[Excerpt], out: Path) -> int:
         nodes = several.redacted(nodes, _redactor(settings))
     format_ = settings.export
     if format_ in several.APART:
-        stretch, origin = several.Stretch(), excerpts[0].origin
-        each = several.each_apart(nodes, format_, stretch, origin)
+        each = several.each_apart(nodes)
         files = {_beside(out, Path(name).stem): pieces for name, pieces in each}
     else:
-        parts = FORMATS[format_].files
-        files = {_beside(out, one): several.one_file(nodes, format_, one) for one in parts}
+        origin = excerpts[0].origin
+        files = {
+            _beside(out, one): several.one_file(nodes, format_, origin, one)
+            for one in FORMATS[format_].files
+        }
     _all_new(files)
     for path, pieces in files.items():
         _write(path, pieces)

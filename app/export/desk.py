@@ -164,19 +164,17 @@ def _several(
             )
             for number in range(len(by_node(opened[0])))
         ]
-        stretch = several.Stretch(cut.from_t, cut.to_t)
         nodes = several.nodes_in(
             excerpts,
-            whole=stretch == several.Stretch(),
+            whole=cut.whole,
             counted=lambda source: _Counted(source, count.one),
         )
         if asked.redact:
             nodes = several.redacted(nodes, _redactor(asked))
         if format_ in several.APART:
-            files = several.each_apart(nodes, format_, stretch, excerpts[0].origin)
-            yield from several.archive(files)
+            yield from several.archive(several.each_apart(nodes))
         else:
-            yield from several.one_file(nodes, format_, table)
+            yield from several.one_file(nodes, format_, excerpts[0].origin, table, cut.from_t)
 
     made = FORMATS[format_]
     media_type, ending = made.media_type, f"{table}.{made.ending}" if table else made.ending

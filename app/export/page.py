@@ -12,7 +12,7 @@ import base64
 import hashlib
 import zlib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
@@ -25,13 +25,14 @@ from app.engine.profiles import PROFILES
 from app.engine.records import Gap, Note, Record, RuntimeSeen, Watching
 from app.engine.state import EngineState
 from app.export.bundle import bundle
-from app.export.source import Source
+from app.export.source import Kept, Source
 from app.hub.encode import encode
 from app.hub.runwire import Change, Played, differing
 from app.hub.wire import Cost, SessionState
 from app.journal.rebuild import StateBuilder
 from app.journal.weight import weight
 from app.recording.opening import Opening
+from app.replaying.incidents import Incidents
 from app.resources import static_dir, templates_dir
 from app.terminal import plain
 from app.web.pages import duration, wall_time
@@ -40,7 +41,7 @@ MOST_RECORDS: Final = 150_000
 MOST_WEIGHT: Final = 64 * 1024 * 1024
 PART: Final = "Only a part of the recording was exported."
 
-STYLES: Final = ("tokens", "page", "node", "run", "export")
+STYLES: Final = ("tokens", "page", "node", "run", "replay", "export")
 ENTRY: Final = "export"
 
 TIMES: Final = ("started", "stop_t", "poll_due_t", "retry_t", "from_t")
@@ -51,36 +52,68 @@ _DATA: Final = '<script type="text/plain" id="data">'
 
 class Extent(msgspec.Struct):
     """What of a source fits: records to ``skip``, ``before`` of them because they are before what
-    is wanted; times (ns) of the first and last one after."""
+    is wanted; times (ns) of the first and last one after. ``first_t`` is where the page's clock
+    begins, ``kept_t`` when the first one is that is in it."""
 
     skip: int = 0
     before: int = 0
     first_t: int = 0
     first_wall: int = 0
+    kept_t: int = 0
     last_t: int = 0
     profile: str = ""
 
 
-def page(
-    source: Source, since_t: int | None = None, zero: tuple[int, int] | None = None
-) -> Iterator[bytes]:
-    """The file, piece by piece; records before ``since_t`` (ns) are only there to begin from.
-    ``zero``: the time (ns, and ns since 1970) at which the page's clock begins, if not with its
-    first record."""
+def page(source: Source, since_t: int | None = None) -> Iterator[bytes]:
+    """The file, piece by piece; records before ``since_t`` (ns) are only there to begin from."""
     extent = measured(source, since_t)
-    if zero is not None and zero[0] <= extent.first_t:
-        extent.first_t, extent.first_wall = zero
-    html = _frame(source, extent)
+    yield from _around(_frame(source, extent), _told(source, extent))
+
+
+def page_of_nodes(
+    nodes: Sequence[tuple[str, Source]], zero: tuple[int, int], since_t: int | None = None
+) -> Iterator[bytes]:
+    """The same of several nodes, by their names, on one clock; each has its share of the room.
+
+    ``zero``: the time (ns, and ns since 1970) at which the page's clock begins.
+    """
+    extents = [measured(source, since_t, len(nodes)) for _name, source in nodes]
+    for extent in extents:
+        if zero[0] <= extent.first_t:
+            extent.first_t, extent.first_wall = zero
+    title = ", ".join(name for name, _source in nodes)
+    all_of_them = Kept((), title, simulated=all(source.simulated for _name, source in nodes))
+    whole = msgspec.structs.replace(extents[0], last_t=max(one.last_t for one in extents))
+    yield from _around(_frame(all_of_them, whole), _told_of_nodes(nodes, extents))
+
+
+def _around(html: str, told: Iterator[bytes]) -> Iterator[bytes]:
+    """The page with its data."""
     head, _mark, tail = html.partition(_DATA)
     yield f"{head}{_DATA}".encode()
-    yield from _base64(_gzipped(_told(source, extent)))
+    yield from _base64(_gzipped(told))
     yield tail.encode()
 
 
-def measured(source: Source, since_t: int | None = None) -> Extent:
-    """Read the source once, to know what of it fits, and is not before ``since_t``."""
+def _told_of_nodes(
+    nodes: Sequence[tuple[str, Source]], extents: Sequence[Extent]
+) -> Iterator[bytes]:
+    yield b'{"nodes":['
+    for place, ((name, source), extent) in enumerate(zip(nodes, extents, strict=True)):
+        incidents = Incidents()
+        yield (b"," if place else b"") + encode({"name": name})[:-1] + b","
+        told = _told(source, extent, incidents)
+        # Its own brace stands before the name.
+        yield next(told)[1:]
+        yield from told
+    yield b"]}"
+
+
+def measured(source: Source, since_t: int | None = None, share: int = 1) -> Extent:
+    """Read the source once, to know what of it fits into a ``share``-th of a page, and is not
+    before ``since_t``."""
     kept: deque[tuple[int, int, int]] = deque()
-    weighs = 0
+    weighs, most = 0, max(1, MOST_RECORDS // share)
     extent = Extent()
     for record in source.records():
         if isinstance(record, Watching):
@@ -92,12 +125,13 @@ def measured(source: Source, since_t: int | None = None) -> Extent:
         heavy = weight(record)
         kept.append((record.t, record.wall, heavy))
         weighs += heavy
-        while len(kept) > MOST_RECORDS or (weighs > MOST_WEIGHT and len(kept) > 1):
+        while len(kept) > most or (weighs > MOST_WEIGHT // share and len(kept) > 1):
             weighs -= kept.popleft()[2]
             extent.skip += 1
         extent.last_t = max(extent.last_t, record.t)
     if kept:
         extent.first_t, extent.first_wall = kept[0][:2]
+        extent.kept_t = extent.first_t
         extent.last_t = max(extent.last_t, extent.first_t)
     return extent
 
@@ -125,8 +159,9 @@ class _Teller:
         return msgspec.structs.replace(record, **changed)
 
 
-def _told(source: Source, extent: Extent) -> Iterator[bytes]:
-    """``RunRecords`` as JSON."""
+def _told(source: Source, extent: Extent, incidents: Incidents | None = None) -> Iterator[bytes]:
+    """``RunRecords`` as JSON; with ``incidents`` also how many there are."""
+    count = 0
     teller = _Teller(extent)
     builder = StateBuilder()
     opening = Opening()
@@ -147,6 +182,7 @@ def _told(source: Source, extent: Extent) -> Iterator[bytes]:
         moved = teller.moved(record)
         yield (b"" if first else b",") + encode(moved)
         first = False
+        count += incidents is not None and incidents.apply(moved) is not None
         builder.apply(moved)
         after = builder.state(moved.t)
         fields = differing(before, after)
@@ -158,13 +194,15 @@ def _told(source: Source, extent: Extent) -> Iterator[bytes]:
         yield b"," + encode(teller.moved(note))
     yield b'],"changes":['
     yield bytes(changes)
-    yield b"]}"
+    yield b"]}" if incidents is None else b'],"incidents":%d}' % count
 
 
 def _numbered(teller: _Teller, record: Record) -> Record:
     """A record of before, which is already on the page's clock, at its beginning."""
     teller.count += 1
-    return msgspec.structs.replace(record, t=0, seq=teller.count)
+    # What is left out lies between it and the first that is there.
+    t = record.t if isinstance(record, Gap) else 0
+    return msgspec.structs.replace(record, t=t, seq=teller.count)
 
 
 def _first_records(opening: Opening, extent: Extent) -> list[Record]:
@@ -172,7 +210,7 @@ def _first_records(opening: Opening, extent: Extent) -> list[Record]:
     if not extent.skip:
         return []
     gap = Gap(
-        t=0,
+        t=extent.kept_t - extent.first_t,
         wall=extent.first_wall,
         hop="viewer",
         count=extent.skip,

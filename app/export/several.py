@@ -1,21 +1,19 @@
 """Several nodes on one clock as one export.
 
 A trace has the tracks of each node apart from the others', a table names the node in its first
-column. JSON lines and pages are of one node, so there is one for each, in one archive; the pages'
-clocks begin at the same moment, so that a time in one is the same time in another.
+column, a page has a pane for each. JSON lines are of one node, as whoever reads them again takes
+them for one, so there is a file for each, in one archive.
 """
 
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
 from app.errors import RecordingError
 from app.export import chrome, jsonl, page, perfetto, tables
-from app.export.formats import FORMATS, Make
 from app.export.marks import Clock, Count, Dropped, Instant, Item, Slice, Track
 from app.export.redact import Redacted, Redactor
 from app.export.source import Source
@@ -24,7 +22,7 @@ from app.replaying.excerpt import NOTHING, Excerpt
 
 Node = tuple[str, Source]
 
-APART: Final = frozenset({"html", "jsonl"})
+APART: Final = frozenset({"jsonl"})
 """Formats that hold one node only: of several there is a file each."""
 
 FLOWS: Final = 1 << 42
@@ -33,13 +31,6 @@ FLOWS: Final = 1 << 42
 ZIP: Final = "application/zip"
 
 _OTHER: Final = re.compile(r"[^\w.-]+", re.ASCII)
-
-
-class Stretch(NamedTuple):
-    """From when to when (ns on the clock of all; None: from the beginning, to the end)."""
-
-    from_t: int | None = None
-    to_t: int | None = None
 
 
 def nodes_in(
@@ -67,10 +58,27 @@ def redacted(nodes: Sequence[Node], redactor: Redactor) -> list[Node]:
     ]
 
 
-def one_file(nodes: Sequence[Node], format_: str, table: str = "") -> Iterator[bytes]:
-    """All nodes in one file of a format that can hold them: not of ``jsonl``, nor ``html``."""
+def one_file(
+    nodes: Sequence[Node],
+    format_: str,
+    origin: int,
+    table: str = "",
+    since_t: int | None = None,
+) -> Iterator[bytes]:
+    """All nodes in one file of a format that can hold them, which is not one of ``APART``.
+
+    Args:
+        nodes: their names and records.
+        format_: its name.
+        origin: wall time (ns) at time 0 of the clock of all.
+        table: which one, of ``csv``.
+        since_t: what is before is only there to begin from (ns), on a page.
+    """
     if format_ == "csv":
         return tables.of_nodes(nodes, table)
+    if format_ == "html":
+        zero = since_t or 0
+        return page.page_of_nodes(nodes, (zero, origin + zero), since_t)
     if format_ == "chrome":
         told = {
             "title": ", ".join(name for name, _source in nodes),
@@ -108,17 +116,11 @@ def drawn(nodes: Sequence[Node], *, nested: bool) -> Iterator[Item]:
                         yield item
 
 
-def each_apart(
-    nodes: Sequence[Node], format_: str, stretch: Stretch, origin: int
-) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """A file for each node: its name, and what is in it. ``origin``: wall time (ns) at time 0."""
-    make: Make = jsonl.lines
-    if format_ == "html":
-        zero = stretch.from_t or 0
-        make = partial(page.page, since_t=stretch.from_t, zero=(zero, origin + zero))
+def each_apart(nodes: Sequence[Node]) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """A file of JSON lines for each node: its name, and what is in it."""
     taken: set[str] = set()
     for name, source in nodes:
-        yield f"{_free(_safe(name), taken)}.{FORMATS[format_].ending}", make(source)
+        yield f"{_free(_safe(name), taken)}.jsonl", jsonl.lines(source)
 
 
 def archive(files: Iterator[tuple[str, Iterator[bytes]]]) -> Iterator[bytes]:

@@ -155,7 +155,7 @@ def part(
                 Annotated[int, Field(ge=0, lt=MOST_FILES)] | Literal["all"],
                 Query(
                     description="Which node, counted from 0, or `all` of them: in one file, or for "
-                    "`jsonl` and `html` in an archive with a file for each."
+                    "`jsonl` in an archive with a file for each."
                 ),
             ] = 0,
             since: Annotated[

@@ -34,7 +34,7 @@ export class NodePanes {
     this.wordsAt = 0;
     /** What can be done at the end. */
     this.#ends = h("span", { class: "pane-ends", hidden: true },
-      ...[["to-start", "Back to the start", "Home"], ["incident-back", "The incident before", "E"]].map(([id, words, key]) => {
+      ...[["to-start", "Back to the start", "Home"], ["incident-back", "The incident before", "E"]].filter(([id]) => document.getElementById(id)).map(([id, words, key]) => {
         const button = h("button", { type: "button", class: "button small", title: `${words} (${key})`, "aria-keyshortcuts": key }, words);
         button.addEventListener("click", () => byId(id).click());
         return button;

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect
 
 from app.export.page import page as exported
+from app.export.page import page_of_nodes
 from app.export.source import Kept
 from tests.browser.chromium import keep
 from tests.browser.test_accessibility import AXE, LOOK
@@ -134,6 +135,39 @@ def test_hostile_names_are_only_text(browser: Browser, tmp_path: Path) -> None:
     expect(page.locator("#rows-body")).to_contain_text("</script>")
     assert alerts == []
     assert opened.complaints == []
+    page.close()
+
+
+def test_several_nodes_are_one_page_on_one_clock(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "nodes.html"
+    records = played()[1]
+    zero = (records[0].t, records[0].wall)
+    nodes = [("node-a", Kept(records, "A")), ("<b>node-b", Kept(hostile(), "B"))]
+    path.write_bytes(b"".join(page_of_nodes(nodes, zero)))
+    opened = Opened(browser.new_page(viewport={"width": 1280, "height": 900}), path.as_uri())
+    page = opened.page
+    expect(page.locator(".pane-head h2")).to_have_text(["node-a", "<b>node-b"])
+    count = len(records) + len(hostile())
+    expect(page.locator("#player-what")).to_contain_text(f"Record {count} of {count}")
+    page.evaluate("player.seek(1e9)")
+    page.keyboard.press(">")
+    # Of the other node there is no relist; a step is of whichever comes next.
+    expect(page.locator("#player-what")).to_contain_text("node-a: ")
+    page.evaluate("player.seek(2e9)")
+    page.keyboard.press(",")
+    expect(page.locator("#player-what")).to_contain_text("<b>node-b: ")
+    page.evaluate(AXE)
+    assert page.evaluate(LOOK, []) == []
+    keep(page, "export-nodes-1280")
+    # The other one as the large one, at the same moment.
+    t = page.locator("#player-t").text_content()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Show first").click()
+    expect(page.locator(".pane-head h2")).to_have_text(["<b>node-b", "node-a"])
+    expect(page.locator("#player-t")).to_have_text(str(t))
+    expect(page.locator("#player-what")).to_contain_text("<b>node-b: ")
+    assert opened.complaints == []
+    assert {one.partition("#")[0] for one in opened.asked} == {path.as_uri()}
     page.close()
 
 

@@ -19,6 +19,7 @@ import pytest
 from app.cli import main
 from app.engine.records import Record
 from app.errors import RecordingError
+from app.export import page as page_module
 from app.export.desk import Exports
 from app.export.formats import FORMATS
 from app.export.several import FLOWS, archive, each_apart, one_file
@@ -77,6 +78,13 @@ def asked(name: str, **more: object) -> Asked:
 
 async def made(paths: Sequence[Path], name: str, cut: Cut = Cut(None), **more: object) -> bytes:  # noqa: B008
     return b"".join((await desk(paths).recording((), asked(name, **more), cut)).pieces)
+
+
+def on_page(data: bytes) -> list[dict[str, Any]]:
+    """What a page says of each node."""
+    text = data.decode().partition('id="data">')[2].partition("<")[0]
+    nodes: list[dict[str, Any]] = json.loads(gzip.decompress(base64.b64decode(text)))["nodes"]
+    return nodes
 
 
 def entries(data: bytes) -> dict[str, bytes]:
@@ -155,18 +163,29 @@ async def test_lines_are_in_an_archive_and_play_on_the_same_clock(
 
 async def test_pages_begin_at_the_same_moment(paths: list[Path]) -> None:
     for cut, zero in ((Cut(None), 0), (Cut(None, S // 2, 9 * S), S // 2)):
-        pages = entries(await made(paths, "html", cut))
-        assert list(pages) == ["node-a.html", "node-b.corp.html"]
-        for name, page in pages.items():
-            data = page.decode().partition('id="data">')[2].partition("<")[0]
-            run = json.loads(gzip.decompress(base64.b64decode(data)))
-            stop = next(
-                one for one in run["records"] if one["kind"] == "lifecycle" and one["t"] > 0
-            )
-            wall = run["state"]["wall"]
+        page = await made(paths, "html", cut)
+        nodes = on_page(page)
+        assert [one["name"] for one in nodes] == ["node-a", "node-b.corp"]
+        assert b"<title>node-a, node-b.corp" in page
+        for one in nodes:
+            found = next(each for each in one["records"] if each["kind"] == "lifecycle")
+            wall = one["state"]["wall"]
             # Time 0 of the film is the first record's, a second into its session.
-            assert wall == ORIGIN + S + zero, name
-            assert stop["wall"] == wall + stop["t"]
+            assert wall == ORIGIN + S + zero
+            assert found["wall"] == wall + found["t"]
+            assert one["incidents"] == 0
+
+
+async def test_each_node_has_its_share_of_a_page(
+    paths: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_module, "MOST_RECORDS", 6)
+    for one in on_page(await made(paths, "html")):
+        (gap,) = [each for each in one["records"] if each["kind"] == "gap"]
+        after = one["records"][one["records"].index(gap) + 1 :]
+        assert len(after) == 3
+        # Nothing is known from the beginning of all to the first one that is there.
+        assert (gap["from_t"], gap["t"]) == (0, after[0]["t"])
 
 
 async def test_names_are_replaced_alike_on_all_nodes(paths: list[Path]) -> None:
@@ -193,9 +212,9 @@ async def test_what_is_one_node_is_exported_as_ever(paths: list[Path]) -> None:
     one = await desk(paths[:1]).recording((), asked("jsonl"), Cut(None))
     assert one.name == "plegscope-one.jsonl"
     assert b"".join(one.pieces).count(b"\n") == len(told("web"))
-    several = await desk(paths).recording((), asked("html"), Cut(None, 0, 20 * S))
+    several = await desk(paths).recording((), asked("jsonl"), Cut(None, 0, 20 * S))
     assert (several.name, several.media_type) == (
-        "plegscope-one-part-nodes.html.zip", "application/zip",
+        "plegscope-one-part-nodes.jsonl.zip", "application/zip",
     )  # fmt: skip
     assert b"".join(several.pieces)[:2] == b"PK"
     assert several.read() > 0
@@ -211,7 +230,6 @@ def test_the_command_takes_several_files(
     assert main(given) == 0
     written = {path.name for path in tmp_path.glob(f"out*.{ending}")}
     assert written == {
-        "html": {"out.node-a.html", "out.node-b.corp.html"},
         "jsonl": {"out.node-a.jsonl", "out.node-b.corp.jsonl"},
         "csv": {"out.csv", "out.relists.csv"},
     }.get(name, {f"out.{ending}"})
@@ -240,11 +258,14 @@ def test_hostile_names_of_nodes_are_only_text() -> None:
     nodes: list[tuple[str, Source]] = [
         (name, Kept(told("web"), "x")) for name in (bad, bad.upper(), "..", "\0")
     ]
-    files = [name for name, _pieces in each_apart(nodes, "jsonl", (None, None), 0)]  # type: ignore[arg-type]
+    files = [name for name, _pieces in each_apart(nodes)]
     assert len({name.lower() for name in files}) == 4
     assert all("/" not in name and not name.startswith(".") for name in files)
     assert entries(b"".join(archive(iter([(name, iter([b"x"])) for name in files]))))
-    table = b"".join(one_file(nodes, "csv", "")).decode()
+    table = b"".join(one_file(nodes, "csv", 0)).decode()
     assert "\u202e" not in table
-    assert official.Trace.FromString(b"".join(one_file(nodes, "perfetto"))).packet
-    assert json.loads(b"".join(one_file(nodes, "chrome")))
+    assert official.Trace.FromString(b"".join(one_file(nodes, "perfetto", 0))).packet
+    assert json.loads(b"".join(one_file(nodes, "chrome", 0)))
+    page = b"".join(one_file(nodes, "html", 0))
+    assert page.lower().count(b"</script") == 3
+    assert [one["name"] for one in on_page(page)] == [name for name, _source in nodes]
