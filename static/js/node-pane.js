@@ -71,8 +71,10 @@ export class NodeHead {
     const how = end.was ?? end;
     const started = tape.table.length > 0;
     setChildren(this.icon, how.icon, () => [glyph(how.icon, "state-icon")]);
+    // A page that stands alone has nowhere to lead to.
+    const action = started && byId("main").dataset.alone === undefined ? how.action : null;
     const fact = started ? how.fact : ["Nothing of it has been read yet."];
-    setChildren(this.says, JSON.stringify([end.word, how.word, fact, how.id]), () => [...(end === how ? [] : [h("span", { class: "pane-end" }, `${end.word} `)]), ...(started ? [h("strong", {}, how.word), " "] : []), ...parts(fact), ...(started && how.action ? [" ", h("a", { href: how.action.href }, how.action.text)] : [])]);
+    setChildren(this.says, JSON.stringify([end.word, how.word, fact, how.id]), () => [...(end === how ? [] : [h("span", { class: "pane-end" }, `${end.word} `)]), ...(started ? [h("strong", {}, how.word), " "] : []), ...parts(fact), ...(action ? [" ", h("a", { href: action.href }, action.text)] : [])]);
     setText(this.count, `${count(tape.told.incidents_total, "incident")}${tape.told.whole ? "" : `, ${Math.round(tape.told.read * 100)}\u00a0% read`}`);
   }
 }

@@ -156,6 +156,9 @@ def test_several_nodes_are_one_page_on_one_clock(browser: Browser, tmp_path: Pat
     page.evaluate("player.seek(2e9)")
     page.keyboard.press(",")
     expect(page.locator("#player-what")).to_contain_text("<b>node-b: ")
+    # A page that stands alone leads nowhere.
+    expect(page.locator(".pane-head").last).to_contain_text("No relist yet")
+    expect(page.locator(".pane-head a")).to_have_count(0)
     page.evaluate(AXE)
     assert page.evaluate(LOOK, []) == []
     keep(page, "export-nodes-1280")
