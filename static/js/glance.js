@@ -57,7 +57,7 @@ export function streamWords(state, now, downSince) {
     case "connected": return `Stream connected\u00a0${since}.`;
     case "connecting": return "Stream connecting.";
     case "waiting": return `Stream down for ${since}.`;
-    case "closed": return wasStopped(stream) ? "Stream closed with the recording." : `Stream given up ${since} ago.`;
+    case "closed": return wasStopped(stream) ? "Stream closed as plegscope ended." : `Stream given up ${since} ago.`;
     default: return state.engine.health.last_start_t === null ? "Stream not opened yet." : stream.policy === "relist_only" ? "Stream left alone." : "This profile opens no stream.";
   }
 }

@@ -22,6 +22,7 @@ function url(page) {
 
 /** Whether the server lets this page in no more: it was started again, with another token. */
 async function barred() {
+  if (!navigator.onLine) return false;
   try {
     return (await fetch("/api/v1/state", { cache: "no-store" })).status === 401;
   } catch {
