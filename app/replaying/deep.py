@@ -20,7 +20,7 @@ from app.errors import RecordingError
 from app.recording.format import OPENING, STATES, TOLD, StateThen
 from app.recording.mcapindex import Unfit
 from app.recording.mcapparse import Message
-from app.recording.reading import JOURNAL, Recording
+from app.recording.reading import JOURNAL
 from app.replaying.joined import FARTHEST, Opened
 from app.replaying.joining import Mover
 from app.replaying.past import Cutting, Past, StateOf, packed
@@ -83,11 +83,10 @@ class Deep:
 
     def __init__(self, file: Opened, origin: int, state: StateOf) -> None:
         self._name = file.source.name
-        self._path = file.source.path
         self._by = file.origin - origin
         self._state = state
         self._lock = threading.Lock()
-        self._recording = Recording(self._path)
+        self._recording = file.source.recording()
         weakref.finalize(self, self._recording.close)
         index = self._recording.index()
         if index is None:

@@ -11,6 +11,7 @@ them, and it is said where the change is and how much was passed over.
 """
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 
 import msgspec
 
@@ -45,6 +46,12 @@ class Opened:
         self.session = info.session if info else source.digest
         self.part = info.part if info else 1
         self.simulated = info is not None and info.simulated
+
+    def of(self, source: Source) -> "Opened":
+        """The same, of which ``source`` has more."""
+        other = copy(self)
+        other.source = source
+        return other
 
     @property
     def began(self) -> int:

@@ -11,6 +11,7 @@ from app.replaying.film import Film
 from app.replaying.joined import FARTHEST, Opened
 from app.replaying.markers import MarkerFile
 from app.replaying.sources import Source, never
+from app.replaying.spliced import spliced
 
 MOST_FILES = 200
 """Files that are played together."""
@@ -39,7 +40,7 @@ class Show:
         nodes = by_node(opened)
         self._files = list(nodes.values())
         self.films = [
-            Film(files, name=self.name, digest=self.digest, origin=origin)
+            Film(spliced(files), name=self.name, digest=self.digest, origin=origin)
             for files in nodes.values()
         ]
         for film in self.films:

@@ -65,6 +65,10 @@ class Source:
                 return record
         return None
 
+    def recording(self) -> Recording:
+        """The same, opened to be read by its index. Raises RecordingError."""
+        return Recording(self.path)
+
     def records(self) -> Iterator[tuple[Record, bool]]:
         """Everything in order, and whether it is older than the file and told to begin from.
 
