@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from app.engine.model import ContainerStatus
+from app.engine.model import ContainerStatus, RuntimeState, SandboxStatus
 from app.engine.records import (
     ContainerEventSeen,
     Lifecycle,
@@ -52,6 +52,7 @@ def pod_cached(
     name: str = "web-1",
     error: str = "",
     ips: tuple[str, ...] = (),
+    box: RuntimeState | None = "ready",
 ) -> PodCached:
     return PodCached(
         t=t,
@@ -63,6 +64,7 @@ def pod_cached(
         containers=containers,
         error=error,
         ips=ips,
+        sandboxes=() if box is None or error else (SandboxStatus("box", 0, box, 0),),
     )
 
 

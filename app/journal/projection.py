@@ -47,6 +47,9 @@ class PodRow(msgspec.Struct, frozen=True):
     error: str = ""
     """Why the last inspection failed; empty when it did not."""
     syncing: bool = False
+    sandbox_gone: bool = False
+    """A container runs, but no sandbox of the pod does: its pause process ended or it was removed.
+    A kubelet makes such a pod anew (``kuberuntime.podSandboxChanged``)."""
 
 
 class PodKept(msgspec.Struct, frozen=True, array_like=True):
@@ -70,8 +73,8 @@ class _Pod:
     """One pod while it is being told; turned into a ``PodRow`` only when somebody asks."""
 
     __slots__ = (
-        "containers", "error", "gone_t", "ips", "last_t", "name", "namespace", "running", "seen_t",
-        "syncing", "uid",
+        "containers", "error", "gone_t", "ips", "last_t", "name", "namespace", "running",
+        "sandbox_gone", "seen_t", "syncing", "uid",
     )  # fmt: skip
 
     def __init__(self, uid: str, t: int) -> None:
@@ -86,6 +89,7 @@ class _Pod:
         self.ips: tuple[str, ...] = ()
         self.error = ""
         self.syncing = False
+        self.sandbox_gone = False
 
     def row(self) -> PodRow:
         return PodRow(
@@ -100,6 +104,7 @@ class _Pod:
             ips=self.ips,
             error=self.error,
             syncing=self.syncing,
+            sandbox_gone=self.sandbox_gone,
         )
 
     def forgettable(self, before: int) -> bool:
@@ -228,6 +233,11 @@ def _cached(pod: _Pod, record: PodCached) -> None:
     pod.running = sum(status.runtime_state == "running" for status in record.containers)
     pod.ips = record.ips
     pod.error = record.error
+    # A failed inspection knows no sandbox, and an event that was believed (relist 0) need not
+    # carry one: neither says that it is gone.
+    known = bool(record.sandboxes) or (record.relist > 0 and not record.error)
+    alive = any(box.runtime_state == "ready" for box in record.sandboxes)
+    pod.sandbox_gone = pod.running > 0 and known and not alive
 
 
 def _uncached(pod: _Pod, _record: PodUncached) -> None:
@@ -235,6 +245,7 @@ def _uncached(pod: _Pod, _record: PodUncached) -> None:
     pod.running = 0
     pod.ips = ()
     pod.error = ""
+    pod.sandbox_gone = False
 
 
 def _sync_began(pod: _Pod, _record: SyncBegan) -> None:

@@ -80,7 +80,8 @@ class Past:
     def rows(self) -> tuple[PodRow, ...]:
         """The pods now, without what a later record tells anyway."""
         return tuple(
-            msgspec.structs.replace(row, containers=(), ips=()) for row in self.pods.rows()
+            msgspec.structs.replace(row, containers=(), ips=(), sandbox_gone=False)
+            for row in self.pods.rows()
         )
 
 

@@ -73,7 +73,7 @@ def part(
         t = is_now.engine.t
         records = nowfacts.recent(journal, t - nowfacts.RECENT_NS)
         ended = nowfacts.deaths(records, there, t)
-        table = nowfacts.rows(there)
+        table, boxless = nowfacts.rows(there), nowfacts.without_sandbox(there)
         return pages.page(
             "now.html",
             partial=hx_request == "true",
@@ -84,6 +84,8 @@ def part(
             total=len(ended),
             found=nowfacts.by_finding(ended),
             slowest=nowfacts.slowest(records, there, is_now),
+            boxless=boxless[: nowfacts.MOST_BOXLESS],
+            more_boxless=max(0, len(boxless) - nowfacts.MOST_BOXLESS),
             rows=table[: nowfacts.MOST_ROWS],
             more_rows=max(0, len(table) - nowfacts.MOST_ROWS),
             pod_count=sum(pod.gone_t is None for pod in there),

@@ -29,6 +29,8 @@ WAYS = ("found by a hint", "only by the global relist", "after a sync", "by a be
 
 MOST_DEATHS = 12
 MOST_ROWS = 300
+MOST_BOXLESS = 8
+"""Pods without a sandbox that are named one by one."""
 
 
 class Verdict(NamedTuple):
@@ -248,6 +250,13 @@ def rows(pods: Iterable[PodRow]) -> list[Row]:
             found.append(Row(pod.uid, pod.name, pod.namespace, status, ends.get(name)))
     found.sort(key=lambda row: (row.namespace, row.pod, row.uid, row.status.name))
     return found
+
+
+def without_sandbox(pods: Iterable[PodRow]) -> list[PodRow]:
+    """The pods that run containers and no sandbox, by namespace and name: their containers are
+    no news to a list, so nothing else tells of it."""
+    found = [pod for pod in pods if pod.sandbox_gone and pod.gone_t is None]
+    return sorted(found, key=lambda pod: (pod.namespace, pod.name, pod.uid))
 
 
 def _is_death(record: Lifecycle) -> bool:

@@ -101,7 +101,7 @@ def facts(moment: Moment) -> dict[str, object]:
     """What the template wants to know of a moment."""
     t, pods, records = moment.t, moment.pods, moment.records
     ended = nowfacts.deaths(records, pods, t)
-    table = nowfacts.rows(pods)
+    table, boxless = nowfacts.rows(pods), nowfacts.without_sandbox(pods)
     gap = moment.unrecorded
     return {
         "moment": moment,
@@ -116,6 +116,8 @@ def facts(moment: Moment) -> dict[str, object]:
         "total": len(ended),
         "found": nowfacts.by_finding(ended),
         "slowest": nowfacts.slowest(records, pods, moment.state),
+        "boxless": boxless[: nowfacts.MOST_BOXLESS],
+        "more_boxless": max(0, len(boxless) - nowfacts.MOST_BOXLESS),
         "rows": table[: nowfacts.MOST_ROWS],
         "more_rows": max(0, len(table) - nowfacts.MOST_ROWS),
         "pod_count": sum(pod.gone_t is None for pod in pods),

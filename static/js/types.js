@@ -65,7 +65,7 @@
  * @typedef {{
  *   uid: string, name: string, namespace: string, seen_t: number, gone_t: number|null,
  *   last_t: number, running: number, containers: any[], ips: string[], error: string,
- *   syncing: boolean
+ *   syncing: boolean, sandbox_gone?: boolean
  * }} PodRow
  *
  * @typedef {{type: "hello", session: string, version: string, resumed: boolean}} HelloMessage

@@ -90,6 +90,19 @@ def test_a_cache_entry_without_a_name_does_not_take_the_name_away() -> None:
     assert row(table).name == "web-1"
 
 
+def test_a_container_without_a_sandbox_that_runs_is_told() -> None:
+    table = told(pod_seen(), pod_cached("u1", 1, container(), box="notready"))
+    assert row(table).sandbox_gone
+    told(pod_cached("u1", 2, container(), error="no answer"), table=table)
+    assert not row(table).sandbox_gone
+    told(pod_cached("u1", 3, container(), box=None), table=table)
+    assert row(table).sandbox_gone
+    told(pod_cached("u1", 4, container(state="exited"), box="notready"), table=table)
+    assert not row(table).sandbox_gone
+    believed = msgspec.structs.replace(pod_cached("u1", 5, container(), box=None), relist=0)
+    assert not row(told(believed, table=table)).sandbox_gone
+
+
 def test_an_uncached_pod_runs_nothing() -> None:
     table = told(pod_seen(), pod_cached("u1", 1, container(), ips=("10.0.0.1",)))
     told(PodUncached(t=2, wall=WALL, uid="u1", relist=3), table=table)

@@ -121,6 +121,13 @@ async def test_each_death_says_what_its_code_means(
     assert meaning in words(await bench.page())
 
 
+async def test_a_pod_without_its_sandbox_is_named(bench: Bench) -> None:
+    assert "a kubelet would" not in words(await bench.page())
+    bench.there = [pod("a", sandbox_gone=True), pod("b", sandbox_gone=True, gone_t=1)]
+    told = words(await bench.page())
+    assert "The sandbox of pod-a is gone, and containers still run: a kubelet would make" in told
+
+
 async def test_what_is_older_is_not_among_the_last_minutes(bench: Bench) -> None:
     bench.facts["engine"] = msgspec.structs.replace(session().engine, t=1000 * S)
     bench.happened(died("a", t=600 * S))

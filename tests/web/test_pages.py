@@ -595,6 +595,14 @@ async def test_a_pods_story_is_told_in_sentences(browser: Browser) -> None:
     ) in page.words.replace(NBSP, " ")
 
 
+async def test_a_sandbox_that_is_gone_is_what_is_said_first(browser: Browser) -> None:
+    alive = container(runtime_state="running", exit_code=None, reason="")
+    browser.node.pods = [pod("a", containers=(alive,), sandbox_gone=True)]
+    page = (await browser.get("/pods/a")).words
+    assert page.index("sandbox is gone") < page.index("main runs")
+    assert "a kubelet would make this pod anew" in (await browser.get("/pods")).words
+
+
 async def test_behind_each_event_is_what_told_of_it_and_the_raw_records(browser: Browser) -> None:
     said = stop_event(3, "a")
     said = msgspec.structs.replace(said, seq=11, exit_code=137, reason=HOSTILE)
