@@ -27,7 +27,6 @@ export class WholeTape {
         return { seq: found, t: found === null ? null : records[found - 1].t };
       },
     };
-    this.idle = [];
   }
 
   get length() { return this.film.length; }
