@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -21,7 +21,7 @@ from app.cri.client import CriClient, Deadlines
 from app.cri.endpoints import find_endpoint
 from app.cri.probe import Probe, probe
 from app.cri.source import CriSource
-from app.dashboard import Dashboard
+from app.dashboard import Dashboard, door_of
 from app.driver import Driver
 from app.engine.engine import Engine
 from app.engine.inputs import Input, RuntimeProbed
@@ -29,6 +29,7 @@ from app.engine.profiles import PROFILES
 from app.engine.records import Note
 from app.engine.settings import EngineSettings
 from app.errors import RecordingError, RuntimeUnusable, SettingsError
+from app.greeting import greeting, recorded_where
 from app.journal.journal import Journal
 from app.jsonl import JsonlWriter
 from app.recording import live
@@ -47,6 +48,7 @@ from app.stage.stage import Stage
 from app.supervisor import Supervisor
 from app.terminal import announce, plain, remark, unwritable
 from app.values import SECOND
+from app.web.door import Door
 from app.web.faults import at_work
 
 Begin = Callable[[], Awaitable[None]]
@@ -56,6 +58,8 @@ DEMO_SCENARIO = "demo"
 DEMO_TITLE = "Simulated node"
 DEMO_REASON = "made by plegscope for this demo"
 DEMO_JOINS = "The node is simulated and nobody else listens, so nobody loses an event."
+UNSERVED = ("jsonl", "none")
+"""Formats without a dashboard."""
 NO_STREAM = "plegscope was started with --no-stream, so it only polls."
 
 
@@ -234,8 +238,18 @@ class Parts:
         finally:
             if self._writer is not None:
                 self._writer.close()
-            if self._recorder is not None and not self._recorder.close():
-                remark("plegscope: the end of the recording could not be written.\n")
+            self._end_recording()
+
+    def _end_recording(self) -> None:
+        recorder = self._recorder
+        if recorder is None:
+            return
+        whole = recorder.close()
+        if not whole:
+            remark("plegscope: the end of the recording could not be written.\n")
+        if self._settings.record_to:
+            written = recorder.state().bytes_total
+            remark(f"{plain(self._settings.record_to)}: {written:,} bytes.\n")
 
     def begin(self, subject: Subject, first: Probe, hand: Hand | None = None) -> None:
         """Wire everything together and start; ``hand``: presses on a simulated node."""
@@ -244,7 +258,16 @@ class Parts:
         # Chance enters here: the jitter of the reconnect backoff.
         chance = secrets.randbits(63)
         chosen = msgspec.structs.replace(self._engine, profile=settings.profile)
-        recorder = self._record(subject, chosen, chance)
+        # Before the recorder begins: what cannot be served leaves no recording behind.
+        door = None
+        if settings.format not in UNSERVED:
+            door = door_of(settings, simulated=subject.simulated)
+        try:
+            recorder = self._record(subject, chosen, chance)
+        except RecordingError:
+            if door is not None:
+                door.listener.close()
+            raise
         source = CriSource(
             self._client,
             clock,
@@ -272,9 +295,9 @@ class Parts:
         if settings.format == "jsonl":
             self._write_lines(session, first)
         elif settings.format == "none":
-            remark(_greeting(session, first, ""))
-        else:
-            self._serve(session, first, hand)
+            remark(self._greeting(first, session.subject))
+        elif door is not None:
+            self._serve(session, first, hand, door)
         driver.start(first.seen)
 
     def _record(self, subject: Subject, engine: EngineSettings, chance: int) -> Recorder | None:
@@ -310,9 +333,9 @@ class Parts:
 
         self._writer = JsonlWriter(sys.stdout.buffer, closed)
         self.journal.subscribe(self._writer.on_record)
-        remark(_greeting(session, first, ""))
+        remark(self._greeting(first, session.subject))
 
-    def _serve(self, session: Session, first: Probe, hand: Hand | None) -> None:
+    def _serve(self, session: Session, first: Probe, hand: Hand | None, door: Door) -> None:
         supervisor = self._supervisor
         library = _library("demo" if self._simulated else "watch", supervisor)
         dashboard = Dashboard(
@@ -323,14 +346,19 @@ class Parts:
             stage=self.stage,
             plays=self.plays,
             library=library,
+            door=door,
         )
         if library is not None:
             supervisor.add("recordings", library.run)
             supervisor.add("what-if", dashboard.run_whatif)
         supervisor.add("hub", dashboard.run_hub)
         supervisor.add("web server", lambda: dashboard.run_server(supervisor.stop))
-        announce(_greeting(session, first, dashboard.address))
+        announce(self._greeting(first, session.subject, dashboard.addresses))
         dashboard.open_browser()
+
+    def _greeting(self, first: Probe, subject: Subject, addresses: Sequence[str] = ()) -> str:
+        where = recorded_where(self._settings, well=self._recorder is not None)
+        return greeting(subject, first.seen, where, addresses)
 
     async def _probe_again(self, session: Session) -> RuntimeProbed | None:
         runtime = session.runtime
@@ -349,18 +377,3 @@ def _call_if_running(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) 
     except RuntimeError:
         # The loop is closed: the session has ended already.
         return
-
-
-def _greeting(session: Session, first: Probe, address: str) -> str:
-    subject, seen = session.subject, first.seen
-    joined = "joined" if seen.policy == "join" else "not joined"
-    open_this = f"\n\n    {address}\n" if address else ""
-    # What a runtime calls itself, and paths: anything may be in them.
-    title, reason = plain(subject.title), plain(seen.reason)
-    endpoint, endpoint_reason = plain(subject.endpoint), plain(subject.endpoint_reason)
-    return (
-        f"plegscope watches {title}.{open_this}\n"
-        f"  endpoint      {endpoint} ({endpoint_reason})\n"
-        f"  event stream  {joined}. {reason}\n"
-        "  It only reads: what it finds is what a kubelet would find. Ctrl-C ends it.\n"
-    )

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 import sys
 import time
 import webbrowser
@@ -44,10 +43,10 @@ from app.web import (
     runs,
     whatif,
 )
-from app.web.access import Access, access, is_loopback, new_token
 from app.web.app import create_app
 from app.web.classroom import new_secret
 from app.web.desk import Desk
+from app.web.door import Door, open_door
 from app.web.faults import Allowance
 from app.web.guard import Guard
 from app.web.lessons import TeachingStage
@@ -55,7 +54,7 @@ from app.web.pages import PageData, Pages, StageLink
 from app.web.part import Part
 from app.web.recordings import LibraryLike
 from app.web.repeat import command_line
-from app.web.server import listen, serve
+from app.web.server import serve
 from app.web.story import end_places, live_places
 from app.whatif.desk import WhatIfs
 
@@ -85,13 +84,23 @@ class Shown(Protocol):
         ...
 
 
+def door_of(settings: Settings, *, simulated: bool) -> Door:
+    """What a browser comes in by, as the settings ask for it.
+
+    Raises:
+        ListenError, SettingsError: the address or port cannot be used.
+    """
+    return open_door(
+        settings.host, settings.port, allow_hosts=settings.allow_hosts, simulated=simulated
+    )
+
+
 class Dashboard:
-    """Listens from the moment it is made; serves in ``run``.
+    """Listens from the moment it is made, at the latest; serves in ``run_server``.
 
     ``desk``: where faults are pressed, on a simulated node. ``stage``: plays runs ahead; ``plays``:
     the query of the run of what the node plays, if a link can open it. ``library``: the recordings
-    in reach; ``home``: plegscope was started to play them.
-    The demo on loopback shows nothing of anybody's, so it needs no token; everything else does.
+    in reach; ``home``: plegscope was started to play them. ``door``: one that is open already.
 
     Raises:
         ListenError, SettingsError: the address or port cannot be used.
@@ -109,6 +118,7 @@ class Dashboard:
         plays: str = "",
         library: LibraryLike | None = None,
         home: bool = False,
+        door: Door | None = None,
     ) -> None:
         self._settings = settings
         # One at a time: each reads some minutes of a recording.
@@ -141,18 +151,10 @@ class Dashboard:
             limits=limits,
         )
         session.viewers = lambda: self._hub.stats.viewers
-        needs_token = not (session.subject.simulated and is_loopback(settings.host))
-        token = new_token() if needs_token else None
-        self._listener: socket.socket = listen(settings.host, settings.port)
-        port: int = self._listener.getsockname()[1]
-        self._access: Access = access(
-            settings.host, port, token=token, allow_hosts=settings.allow_hosts
-        )
+        self._door = door or door_of(settings, simulated=session.subject.simulated)
         self._app = self._create()
-        host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        query_part = f"?token={token}" if token is not None else ""
-        self.address = f"http://{host}:{port}/{query_part}"
-        """What a browser is to open."""
+        self.addresses = self._door.addresses
+        """What a browser is to open; the one that most can reach first."""
 
     async def run_hub(self) -> None:
         """Feed the viewers until cancelled."""
@@ -165,7 +167,7 @@ class Dashboard:
 
     async def run_server(self, stop: asyncio.Event) -> None:
         """Serve until ``stop`` is set, then say goodbye to the viewers."""
-        await serve(self._app, self._listener, stop, hub=self._hub)
+        await serve(self._app, self._door.listener, stop, hub=self._hub)
 
     def open_browser(self) -> None:
         """Open the address where there is a screen, and never as root in somebody's session."""
@@ -173,7 +175,7 @@ class Dashboard:
             os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
         )
         if self._settings.browser and has_screen and os.geteuid() != 0:
-            webbrowser.open(self.address)
+            webbrowser.open(self._door.here)
 
     def _create(self) -> Guard:
         data = PageData(
@@ -197,7 +199,7 @@ class Dashboard:
             pods=self._pods,
             state=self._session.state,
             metrics=self._metrics.render,
-            access=self._access,
+            access=self._door.access,
             version=__version__,
             pages=pages,
             static=static_dir(),
@@ -310,7 +312,7 @@ class Dashboard:
             },
             runtime_bytes=calls.bytes_total,
             cpu_seconds=time.process_time(),
-            oldest_call_ns=0 if oldest is None else oldest.age_ns,
+            oldest_call_ns=0 if oldest is None else max(0, state.engine.t - oldest.since_t),
             rss_bytes=state.cost.rss_bytes,
             recording=None
             if recorded is None

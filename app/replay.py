@@ -13,6 +13,7 @@ from pathlib import Path
 
 from app.cost import CostMeter
 from app.dashboard import Dashboard
+from app.engine.hanging import Hanging
 from app.engine.records import Note, Record, RuntimeSeen
 from app.hub.limits import Limits
 from app.hub.wire import SessionState
@@ -62,6 +63,7 @@ class RecordedSession:
         self.viewers: Callable[[], int] = lambda: 0
         self.journal = Journal()
         self._state = StateBuilder()
+        self._hanging = Hanging()
         self._meter = CostMeter(self.calls)
         self._runtime: RuntimeSeen | None = None
         self._last: Record | None = None
@@ -100,7 +102,7 @@ class RecordedSession:
             engine=self._state.state(0 if last is None else last.t),
             cost=self._meter.cost(),
             runtime=self._runtime,
-            oldest_call=None,
+            oldest_call=self._hanging.call,
             viewers=self.viewers(),
             first_seq=self.journal.first_seq,
             last_seq=self.journal.last_seq,
@@ -109,6 +111,7 @@ class RecordedSession:
 
     def _on_record(self, record: Record) -> None:
         self._state.apply(record)
+        self._hanging.apply(record)
         self._last = record
         if isinstance(record, RuntimeSeen):
             self._runtime = record
@@ -136,10 +139,11 @@ async def replay(settings: Settings, supervisor: Supervisor) -> None:
         supervisor.add("what-if", dashboard.run_whatif)
         supervisor.add("hub", dashboard.run_hub)
         supervisor.add("web server", lambda: dashboard.run_server(supervisor.stop))
+        addresses = "".join(f"    {one}\n" for one in dashboard.addresses)
         what = f"the recordings in {folder}" if show is None else show.name
         announce(
             f"plegscope shows {plain(what)}, to be played.\n\n"
-            f"    {dashboard.address}\n\n"
+            f"{addresses}\n"
             "  A recording: nothing is asked of any runtime. Ctrl-C ends plegscope.\n"
         )
         dashboard.open_browser()

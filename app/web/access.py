@@ -125,7 +125,7 @@ def access(host: str, port: int, *, token: str | None, allow_hosts: Iterable[str
         hosts.add(name)
         if not re.search(r":[0-9]+$", name):
             hosts.add(f"{name}:{port}")
-    return Access(port, frozenset(hosts), token, any_address=_is_unspecified(host))
+    return Access(port, frozenset(hosts), token, any_address=is_unspecified(host))
 
 
 def is_loopback(host: str) -> bool:
@@ -161,7 +161,8 @@ def _is_address(name: str) -> bool:
     return name.startswith("[") or ":" not in name
 
 
-def _is_unspecified(host: str) -> bool:
+def is_unspecified(host: str) -> bool:
+    """Whether it stands for every address of this machine: ``0.0.0.0``, ``::``."""
     try:
         return ipaddress.ip_address(host).is_unspecified
     except ValueError:

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from app.errors import StageError, StageUnknown
-from app.web.access import is_loopback
+from app.web.access import is_loopback, is_unspecified
 from app.web.body import read_body
 from app.web.reach import reachable_at
 from app.web.refusal import wants_page
@@ -109,10 +109,11 @@ class Asking(Protocol):
 
 async def students_address(request: Request, code: str) -> tuple[str, bool]:
     """What the teacher hands out, and whether others reach it: the address under which this page
-    itself was reached or, if that is this machine's only, one of the machine's where it is served
-    as well."""
+    itself was reached or, if that is this machine's only (or nobody's, as ``0.0.0.0`` is), one of
+    the machine's where it is served as well."""
     host = request.headers.get("host", "")
-    reachable = not is_loopback((request.url.hostname or "").strip("[]"))
+    name = (request.url.hostname or "").strip("[]")
+    reachable = not (is_loopback(name) or is_unspecified(name))
     if not reachable:
         port = request.url.port or 80
         address = await reachable_at(port)

@@ -7,22 +7,25 @@ outside would leave from (none is sent). Whether the server is there is tried an
 """
 
 import asyncio
+import ipaddress
 import socket
 
-#: An address of nobody's (RFC 5737), to ask for the way out.
-_ELSEWHERE = ("192.0.2.1", 9)
+#: Addresses of nobody's (RFC 5737, RFC 3849), to ask for the way out.
+_ELSEWHERE = {socket.AF_INET: ("192.0.2.1", 9), socket.AF_INET6: ("2001:db8::1", 9)}
 PATIENCE_S = 0.3
 
 
-def own_address() -> str | None:
-    """The IPv4 address by which this machine is known in its network; None when it is in none."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
-        try:
-            asked.connect(_ELSEWHERE)
-            address = str(asked.getsockname()[0])
-        except OSError:
-            return None
-    return None if address.startswith(("127.", "0.")) else address
+def own_address(family: socket.AddressFamily = socket.AF_INET) -> str | None:
+    """The address of a family by which this machine is known in its network; None when it is in
+    none."""
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as asked:
+            asked.connect(_ELSEWHERE[family])
+            address = ipaddress.ip_address(asked.getsockname()[0])
+    except (OSError, ValueError):
+        return None
+    nobodys = address.is_loopback or address.is_unspecified or address.is_link_local
+    return None if nobodys else str(address)
 
 
 async def reachable_at(port: int) -> str | None:

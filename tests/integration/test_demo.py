@@ -16,7 +16,8 @@ import pytest
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from tests.commands import Command, demo
+from tests.commands import Command, demo, environment
+from tests.commands import command as run
 
 TITLE = re.compile(r"^plegscope watches (.+)$", re.MULTILINE)
 
@@ -124,6 +125,7 @@ def test_a_signal_ends_it_well_and_leaves_no_socket(number: int) -> None:
 def test_a_viewer_that_reads_nothing_does_not_delay_the_end() -> None:
     with demo() as command:
         address = urlsplit(command.address())
+        assert address.hostname != "0.0.0.0"
         assert address.port is not None
         with socket.create_connection(("127.0.0.1", address.port)) as stuck:
             lines = (
@@ -141,12 +143,17 @@ def test_a_viewer_that_reads_nothing_does_not_delay_the_end() -> None:
             assert command.ended(6) == 0
 
 
-def test_a_port_in_use_is_a_sentence_with_a_way_out() -> None:
+def test_a_port_in_use_is_a_sentence_with_a_way_out_and_leaves_no_recording(
+    tmp_path: Path,
+) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        with demo("--port", str(taken.getsockname()[1])) as command:
+        port = str(taken.getsockname()[1])
+        env = environment(XDG_STATE_HOME=str(tmp_path))
+        with run("demo", "--port", port, "--no-browser", env=env) as command:
             assert command.ended() == 1
+            assert list(tmp_path.rglob("*.mcap")) == []
             assert "is in use" in command.err
             assert "--port 0" in command.err
             assert "Traceback" not in command.err

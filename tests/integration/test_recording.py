@@ -195,6 +195,8 @@ def test_record_watches_without_a_server(tmp_path: Path) -> None:
         ) as recording:  # fmt: skip
             assert recording.ended() == 0
             assert recording.out == ""
+            assert f"  recording     {path}\n" in recording.err
+            assert recording.err.endswith(f"{path}: {path.stat().st_size:,} bytes.\n")
     finally:
         running.close()
     told, damage, finished = records(path)

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+from starlette.requests import Request
 
 from app.stage.classroom import MOST_CLASSES, MOST_STUDENTS
 from app.stage.stage import Stage
@@ -385,3 +386,18 @@ async def test_students_get_an_address_that_they_reach(
     page = await teacher.get(f"/lessons/hint-lost?step=4&class={key}", headers=HTML)
     assert "http://192.0.2.7:7780/class/" in page.text
     assert "Only this machine reaches that address." not in page.text
+
+
+async def test_the_address_of_all_addresses_is_handed_out_to_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def there(port: int) -> str | None:
+        return "10.1.2.3"
+
+    monkeypatch.setattr(classroom, "reachable_at", there)
+    scope = {
+        "type": "http", "scheme": "http", "path": "/", "query_string": b"",
+        "server": ("0.0.0.0", 7785), "headers": [(b"host", b"0.0.0.0:7785")],
+    }  # fmt: skip
+    told = await classroom.students_address(Request(scope), "code")
+    assert told == ("http://10.1.2.3:7785/class/code", True)

@@ -1,0 +1,42 @@
+"""What a session that begins says on the terminal."""
+
+import os
+from collections.abc import Sequence
+
+from app.engine.inputs import RuntimeProbed
+from app.recording.target import Bounds, state_folder
+from app.session import Subject
+from app.settings import Settings
+from app.terminal import plain
+
+
+def greeting(
+    subject: Subject, seen: RuntimeProbed, where: str, addresses: Sequence[str] = ()
+) -> str:
+    """What is watched and how, ``where`` it is recorded, and the addresses to open."""
+    joined = "joined" if seen.policy == "join" else "not joined"
+    open_this = "".join(f"    {one}\n" for one in addresses)
+    # What a runtime calls itself, and paths: anything may be in them.
+    title, reason = plain(subject.title), plain(seen.reason)
+    endpoint, endpoint_reason = plain(subject.endpoint), plain(subject.endpoint_reason)
+    opening = f"\n{open_this}\n" if open_this else ""
+    return (
+        f"plegscope watches {title}.\n{opening}"
+        f"  endpoint      {endpoint} ({endpoint_reason})\n"
+        f"  event stream  {joined}. {reason}\n"
+        f"  recording     {plain(where)}\n"
+        "  It only reads: what it finds is what a kubelet would find. Ctrl-C ends it.\n"
+    )
+
+
+def recorded_where(settings: Settings, *, well: bool) -> str:
+    """Where a session is recorded, in words; ``well``: there is a recorder."""
+    if not well:
+        return "none" if settings.record else "none (--no-record)"
+    if settings.record_to:
+        return settings.record_to
+    kept = Bounds()
+    return (
+        f"{state_folder(os.environ)} (the flight recorder: at most "
+        f"{kept.total_bytes >> 20} MiB and {kept.age_s / 3600:.0f} h)"
+    )
