@@ -417,6 +417,16 @@ def test_no_pod_matches_and_one_press_clears_the_filter(
     empty = page.locator("#empty")
     expect(empty).to_contain_text("No pod matches “paymnts”. 2 pods are hidden by the filter.")
     keep(page, "state-no-match")
+    page.set_viewport_size({"width": 390, "height": 844})
+    for tab in ("more", "table"):
+        page.locator(f".tabs [data-tab={tab}]").click()
+        told = page.locator("#unmatched")
+        expect(told).to_contain_text("2 pods are hidden by the filter.")
+        expect(told.get_by_role("button", name="Clear filter")).to_be_in_viewport(ratio=1)
+        assert faults(page) == []
+    keep(page, "state-no-match-390")
+    page.locator(".tabs [data-tab=timeline]").click()
+    expect(told).to_be_hidden()
     empty.get_by_role("button", name="Clear filter").click()
     expect(page.locator("#labels li.lane")).to_have_count(2)
     expect(page).not_to_have_url(re.compile("filter"))
