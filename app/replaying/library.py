@@ -26,6 +26,7 @@ from app.replaying.moments import moment
 from app.replaying.podstory import pod_then
 from app.replaying.show import Show
 from app.replaying.sources import never
+from app.replaying.uncollected import settle
 
 T = TypeVar("T")
 
@@ -110,6 +111,7 @@ class Library:
 
     async def run(self) -> None:
         """Lay out what is open, until cancelled."""
+        settle()
         while True:
             self._idle = True
             await self._work.wait()

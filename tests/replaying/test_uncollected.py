@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from app.replaying.uncollected import uncollected
+from app.replaying.uncollected import settle, uncollected
 
 
 def test_it_rests_until_the_last_one_is_done() -> None:
@@ -34,3 +34,18 @@ def test_who_has_turned_it_off_turns_it_on() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_what_is_there_when_it_begins_is_not_looked_through_again() -> None:
+    gc.unfreeze()
+    try:
+        before = len(gc.get_objects())
+        settle()
+        kept = gc.get_freeze_count()
+        assert kept > before // 2
+        assert len(gc.get_objects()) < before // 2
+        later = [[number] for number in range(1000)]
+        settle()
+        assert gc.get_freeze_count() < kept + len(later) // 2
+    finally:
+        gc.unfreeze()
