@@ -46,7 +46,11 @@ class Show:
         for film in self.films:
             film.warnings += warnings
         self.nodes = tuple(
-            NodeTold(number=number, name=name, files=tuple(one.source.name for one in files))
+            NodeTold(
+                number=number,
+                name=_called(name, files),
+                files=tuple(one.source.name for one in files),
+            )
             for number, (name, files) in enumerate(nodes.items())
         )
         self.markers = MarkerFile(opened[0].source.path, origin)
@@ -63,6 +67,16 @@ class Show:
                 sessions.setdefault(file.session, []).append(file)
         last = [file for files in sessions.values() for file in files[-2:]]
         return [file.source.path for file in sorted(last, key=lambda one: one.began)]
+
+
+def _called(name: str, files: Sequence[Opened]) -> str:
+    """What a node is called beside others: what tells two simulated ones apart comes first, as a
+    long name is cut short."""
+    info = files[0].source.info
+    if info is None or info.seed is None:
+        return name
+    seed = f"seed {info.seed}"
+    return f"{seed}: {name.replace(f', {seed}', '')}"
 
 
 def by_node(opened: Sequence[Opened]) -> dict[str, list[Opened]]:

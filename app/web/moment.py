@@ -11,7 +11,8 @@ from app.errors import RecordingError
 NO_TIME = "`t`: {!r} is no time; write it like 12.5s or 1m30s, from the recording's beginning."
 _CLOCK = re.compile(r"(\d{1,3}):(\d{1,2}(?:\.\d{1,9})?)", re.ASCII)
 _PARTS = re.compile(
-    r"(?:(\d{1,2})h)?(?:(\d{1,3})m(?:in)?)?(?:(\d{1,9}(?:\.\d{1,9})?)s?)?", re.ASCII
+    r"(?:(\d{1,4})d)?(?:(\d{1,2})h)?(?:(\d{1,3})m(?:in)?)?(?:(\d{1,9}(?:\.\d{1,9})?)s?)?",
+    re.ASCII,
 )
 MOST_LETTERS = 40
 
@@ -24,7 +25,7 @@ def parse_moment(text: str) -> int | None:
     if clock := _CLOCK.fullmatch(given):
         return _ns("0", clock[1], clock[2])
     if parts := _PARTS.fullmatch(given):
-        return _ns(parts[1] or "0", parts[2] or "0", parts[3] or "0")
+        return _ns(parts[2] or "0", parts[3] or "0", parts[4] or "0", parts[1] or "0")
     return None
 
 
@@ -46,16 +47,17 @@ def parse_t(text: str) -> int | None:
 
 
 def in_words(t: int) -> str:
-    """A time (ns) of the player as it shows it: ``33.108 s``, ``1 min 05.250 s``."""
+    """A time (ns) of the player as it shows it: ``33.108 s``, ``1 min 5.250 s``."""
     minutes, rest = divmod(t, 60 * 1_000_000_000)
     hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
     nbsp = "\N{NO-BREAK SPACE}"
-    seconds = f"{rest / 1e9:06.3f}" if hours or minutes else f"{rest / 1e9:.3f}"
-    front = f"{hours}{nbsp}h{nbsp}" if hours else ""
-    front += f"{minutes}{nbsp}min{nbsp}" if hours or minutes else ""
-    return f"{front}{seconds}{nbsp}s"
+    front = f"{days}{nbsp}d " if days else ""
+    front += f"{hours}{nbsp}h " if days or hours else ""
+    front += f"{minutes}{nbsp}min " if days or hours or minutes else ""
+    return f"{front}{rest // 1_000_000 / 1e3:.3f}{nbsp}s"
 
 
-def _ns(hours: str, minutes: str, seconds: str) -> int:
-    whole = (int(hours) * 60 + int(minutes)) * 60
+def _ns(hours: str, minutes: str, seconds: str, days: str = "0") -> int:
+    whole = ((int(days) * 24 + int(hours)) * 60 + int(minutes)) * 60
     return int((whole + Decimal(seconds)) * 1_000_000_000)

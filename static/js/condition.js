@@ -91,6 +91,12 @@ function atEnd(at) {
 function unrecorded(at) {
   const gap = at.state?.unrecorded;
   if (!gap) return null;
+  const next = { b: duration(gap.to - at.now) };
+  const before = { b: duration(at.now - gap.from) };
+  /** @type {Parts} */
+  const fact = gap.edge === "before" ? ["What is recorded of this node begins in ", next, "."]
+    : gap.edge === "after" ? ["What is recorded of this node ended ", before, " ago."]
+      : ["The recording before ended ", before, " ago, the next begins in ", next, "."];
   return {
     id: "unrecorded", icon: "waiting", word: "Not recorded.", fact: ["Nothing is known from ", { b: duration(gap.to - gap.from) }, "."],
     meaning: "plegscope was not running, or its recording is not among these files.", action: help("unrecorded"),

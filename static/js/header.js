@@ -36,7 +36,7 @@ export class Header {
     byId("main").dataset.state = how.id;
     byId("main").dataset.link = page.source.link;
     // A player stands still most of the time: what matters there is whether its cursor is in sight.
-    const here = view.following || (page.options.clock !== undefined && Math.abs(to - now) < view.span * 0.03);
+    const here = view.following || (page.options.clock !== undefined && now >= from && now - to < view.span * 0.03);
     page.writeZone();
     page.glance.update(how, seen, { following: here, lookingBack: now - to, fresh: here || page.options.clock ? 0 : store.lastSeq - page.leftAt }, page.name);
     page.glance.heads(seen);

@@ -123,9 +123,9 @@ export function parseTime(text) {
   const given = text.trim().replaceAll(/\s+/g, "");
   const clock = /^(\d{1,3}):(\d{1,2}(?:\.\d{1,9})?)$/.exec(given);
   if (clock) return Math.round((Number(clock[1]) * 60 + Number(clock[2])) * 1e9);
-  const parts = /^(?:(\d{1,2})h)?(?:(\d{1,3})m(?:in)?)?(?:(\d{1,9}(?:\.\d{1,9})?)s?)?$/.exec(given);
+  const parts = /^(?:(\d{1,4})d)?(?:(\d{1,2})h)?(?:(\d{1,3})m(?:in)?)?(?:(\d{1,9}(?:\.\d{1,9})?)s?)?$/.exec(given);
   if (!parts || !given) return null;
-  return Math.round((Number(parts[1] ?? 0) * 3600 + Number(parts[2] ?? 0) * 60 + Number(parts[3] ?? 0)) * 1e9);
+  return Math.round((Number(parts[1] ?? 0) * 86_400 + Number(parts[2] ?? 0) * 3600 + Number(parts[3] ?? 0) * 60 + Number(parts[4] ?? 0)) * 1e9);
 }
 
 /**
@@ -158,10 +158,13 @@ export function parseMoment(text, here) {
   return Number.isFinite(t) ? Math.max(0, t) : null;
 }
 
-/** A time in a run, to the millisecond: `12.345 s`, `2 min 5.120 s`. @param {number} ns */
+/** A time in a run, to the millisecond: `12.345 s`, `2 min 5.120 s`, `46 d 6 h 1 min 25.823 s`. @param {number} ns */
 export function runTime(ns) {
   const ms = Math.floor(ns / 1e6);
   const minutes = Math.floor(ms / 60_000);
   const seconds = ((ms % 60_000) / 1000).toFixed(3);
-  return minutes ? `${minutes}\u00a0min ${seconds}\u00a0s` : `${seconds}\u00a0s`;
+  if (minutes < 60) return minutes ? `${minutes}\u00a0min ${seconds}\u00a0s` : `${seconds}\u00a0s`;
+  const hours = Math.floor(minutes / 60);
+  const days = hours < 24 ? "" : `${Math.floor(hours / 24)}\u00a0d `;
+  return `${days}${hours % 24}\u00a0h ${minutes % 60}\u00a0min ${seconds}\u00a0s`;
 }

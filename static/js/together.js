@@ -70,13 +70,13 @@ export class Beside {
     return Math.min(t, this.tape.duration);
   }
 
-  /** Where `t` is in a time for which this node has no records. @param {number} t @returns {{from: number, to: number}|null} */
+  /** Where `t` is in a time for which this node has no records. @param {number} t @returns {import("./types.js").Unrecorded|null} */
   unrecorded(t) {
     const { tape } = this;
     const start = tape.table[0]?.[1];
     if (start === undefined) return null;
-    if (t < start - TOGETHER) return { from: 0, to: start };
-    return tape.told.whole && t > tape.duration + TOGETHER ? { from: tape.duration, to: this.end() } : null;
+    if (t < start - TOGETHER) return { from: 0, to: start, edge: "before" };
+    return tape.told.whole && t > tape.duration + TOGETHER ? { from: tape.duration, to: this.end(), edge: "after" } : null;
   }
 
   /** @param {number} t @param {number|null} seq */

@@ -54,13 +54,16 @@
  *   viewers: number, first_seq: number, last_seq: number, ended?: boolean, speed?: number,
  *   recording?: {well: boolean, trouble: string, file: string, bytes_total: number,
  *                bytes_per_s: number, cpu: number, lost: number}|null,
- *   faults?: FaultAtWork[], unrecorded?: {from: number, to: number}|null
+ *   faults?: FaultAtWork[], unrecorded?: Unrecorded|null
  * }} SessionState `unrecorded`: a player's cursor is in a time that nobody recorded; no server says so.
  *
  * @typedef {{
  *   number: number, name: string, text: string, target: string, since_t: number,
  *   until_t: number|null, imitates: string
  * }} FaultAtWork
+ *
+ * @typedef {{from: number, to: number, edge?: "before"|"after"}} Unrecorded
+ *   `edge`: before all that is recorded of the node, or after it; else between two recordings.
  *
  * @typedef {{
  *   uid: string, name: string, namespace: string, seen_t: number, gone_t: number|null,

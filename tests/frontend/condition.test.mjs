@@ -38,7 +38,7 @@ test("unhealthy is the only red, and says what a kubelet would do", () => {
 });
 
 test("a hung runtime: age of the oldest call, and when it becomes unhealthy", () => {
-  const { text, meaning, icon } = say({ engine: health({ last_start_t: -37 * S }), more: { oldest_call: { method: "ListPodSandbox", age_ns: 47 * S, hung: true } } });
+  const { text, meaning, icon } = say({ engine: health({ last_start_t: -37 * S }), more: { oldest_call: { method: "ListPodSandbox", since_t: -37 * S, hung: true } } });
   assert.equal(text, "Runtime hung. Oldest call 47 s.");
   assert.match(meaning, /ListPodSandbox has not returned. Unhealthy in 2 min 13 s/);
   assert.equal(icon, "warning");
@@ -73,7 +73,7 @@ test("a stream that was given up is not being reconnected: only a restart helps"
 });
 
 test("a call that hangs while stop events arrive: the stream is not said to be silent", () => {
-  const more = { oldest_call: { method: "ListPodSandbox", age_ns: 12 * S, hung: true } };
+  const more = { oldest_call: { method: "ListPodSandbox", since_t: -2 * S, hung: true } };
   const silent = say({ engine: stream({}), more });
   assert.match(silent.meaning, /No stop event has come since; a stream that is open says nothing/);
   const lively = say({ engine: stream({}), more, told: 26 });
@@ -135,7 +135,7 @@ test("without a connection: when it is tried next, and what tries at once", () =
 });
 
 test("the worst comes first: a hung runtime before a stream that is down", () => {
-  assert.equal(say({ engine: stream({ state: "waiting", code: "eof" }), more: { oldest_call: { method: "Version", age_ns: 9 * S, hung: true } } }).id, "hung");
+  assert.equal(say({ engine: stream({ state: "waiting", code: "eof" }), more: { oldest_call: { method: "Version", since_t: 1 * S, hung: true } } }).id, "hung");
 });
 
 test("a recorder in trouble is said with what is missing, before anything that stays as it is", () => {
@@ -150,8 +150,11 @@ test("a recorder in trouble is said with what is missing, before anything that s
 test("a recording's end and a time between two: what can be done, and where it is explained", () => {
   const end = say({ engine: health({}), more: { ended: true } });
   assert.deepEqual([end.id, end.action.act, end.action.text], ["recorded", "start", "Back to the start"]);
-  const between = say({ engine: health({}), more: { unrecorded: { from: S, to: 91 * S } } });
-  assert.deepEqual([between.id, between.action.href, between.text], ["unrecorded", "/help#unrecorded", "Not recorded. Nothing is known from 1 min 30 s."]);
+  const between = say({ engine: health({}), more: { unrecorded: { from: 5 * S, to: 100 * S } } });
+  assert.deepEqual([between.id, between.action.href, between.text], ["unrecorded", "/help#unrecorded", "Not recorded. The recording before ended 5.0 s ago, the next begins in 1 min 30 s."]);
+  const edge = (/** @type {string} */ which) => say({ engine: health({}), more: { unrecorded: { from: 5 * S, to: 100 * S, edge: which } } }).text;
+  assert.equal(edge("before"), "Not recorded. What is recorded of this node begins in 1 min 30 s.");
+  assert.equal(edge("after"), "Not recorded. What is recorded of this node ended 5.0 s ago.");
 });
 
 test("the end of what is played: how it was then, and what can be done", () => {

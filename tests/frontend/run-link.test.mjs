@@ -47,7 +47,7 @@ test("times are exact in a link", () => {
 });
 
 test("a time can be typed as people write it", () => {
-  const typed = { "12.5": 12.5e9, " 12.5 s ": 12.5e9, "1m30s": 90e9, "1m": 60e9, "1min30": 90e9, "2:05.5": 125.5e9, "1h": 3600e9, "1h2m3s": 3723e9 };
+  const typed = { "12.5": 12.5e9, " 12.5 s ": 12.5e9, "1m30s": 90e9, "1m": 60e9, "1min30": 90e9, "2:05.5": 125.5e9, "1h": 3600e9, "1h2m3s": 3723e9, "46 d 6 h 1 min 25.8 s": 3_996_085.8e9 };
   for (const [text, ns] of Object.entries(typed)) assert.equal(parseTime(text), ns, text);
   for (const text of ["", " ", "soon", "-3", "1:2:3", "3ms", "1e9", "12,5", "s"]) assert.equal(parseTime(text), null, text);
 });
@@ -55,6 +55,8 @@ test("a time can be typed as people write it", () => {
 test("a time is shown to the millisecond", () => {
   assert.equal(runTime(12_345_678_901), "12.345\u00a0s");
   assert.equal(runTime(125_120_000_000), "2\u00a0min 5.120\u00a0s");
+  assert.equal(runTime(3_605_120_000_000).replaceAll("\u00a0", " "), "1 h 0 min 5.120 s");
+  assert.equal(runTime(3_996_085_823_000_000).replaceAll("\u00a0", " "), "46 d 6 h 1 min 25.823 s");
   assert.equal(runTime(0), "0.000\u00a0s");
 });
 

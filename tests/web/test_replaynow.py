@@ -92,7 +92,7 @@ async def test_what_nobody_recorded_is_said(tmp_path: Path) -> None:
         for film in (await bench.library.open_given()).films:
             while film.advance():
                 pass
-        assert "Not recorded. Nothing is known of the node" in await words(bench, "t=60s")
+        assert "Not recorded. For 14" in await words(bench, "t=60s")
         assert "begins 14" in (await words(bench, "node=1&t=60s")).replace(
             "\N{NO-BREAK SPACE}", " "
         )
