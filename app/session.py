@@ -10,16 +10,14 @@ import msgspec
 from app.clock import Clock
 from app.cost import CostMeter, Traffic
 from app.driver import Driver
+from app.engine.hanging import LOOK_NS, HangWatch, OldestCall, oldest_of
 from app.engine.inputs import RuntimeProbed
-from app.engine.records import Note, Record, RelistFinished, RuntimeHung, RuntimeSeen
+from app.engine.records import Note, Record, RelistFinished, RuntimeSeen
 from app.histogram import Histogram
-from app.hub.wire import FaultAtWork, OldestCall, Recorded, SessionState
+from app.hub.wire import FaultAtWork, Recorded, SessionState
 from app.journal.journal import Journal
 
-HUNG_AFTER_NS = 5_000_000_000
-"""A call to the runtime that has waited this long is shown as hung."""
-
-TICK_S = 0.5
+TICK_S = LOOK_NS / 1e9
 SHORTEST_TICK_S = 0.05
 
 STALLED_S = 2.0
@@ -55,7 +53,7 @@ class Calls(Traffic, Protocol):
         ...
 
     def oldest_call(self) -> tuple[str, int] | None:
-        """(method, age in ns) of the unary call that has waited longest."""
+        """(method, when it began, ns) of the unary call that has waited longest."""
         ...
 
 
@@ -82,8 +80,7 @@ class Session:
         self._clock = clock
         self._meter = CostMeter(calls)
         self._runtime: RuntimeSeen | None = None
-        self._hung_method = ""
-        self._hung_ns = 0
+        self._hangs = HangWatch()
         self._watched = clock.mono()
         self._failed = False
         self._answers_again = asyncio.Event()
@@ -99,6 +96,7 @@ class Session:
 
     def state(self) -> SessionState:
         """Everything the header shows, as of now."""
+        engine = self._driver.state()
         return SessionState(
             session=self.id,
             title=self.subject.title,
@@ -106,10 +104,10 @@ class Session:
             endpoint=self.subject.endpoint,
             endpoint_reason=self.subject.endpoint_reason,
             wall=self._clock.wall(),
-            engine=self._driver.state(),
+            engine=engine,
             cost=self._meter.cost(),
             runtime=self._runtime,
-            oldest_call=self._oldest(),
+            oldest_call=self._oldest(engine.t),
             viewers=self.viewers(),
             first_seq=self._journal.first_seq,
             last_seq=self._journal.last_seq,
@@ -149,15 +147,9 @@ class Session:
         self._watched = now
         if stalled:
             return
-        oldest = self._oldest()
-        if oldest is not None and oldest.hung:
-            if not self._hung_method:
-                self._tell_hung(oldest.method, oldest.age_ns, hung=True)
-            self._hung_method = oldest.method
-            self._hung_ns = max(self._hung_ns, oldest.age_ns)
-        elif self._hung_method:
-            self._tell_hung(self._hung_method, self._hung_ns, hung=False)
-            self._hung_method, self._hung_ns = "", 0
+        told = self._hangs.look(self._oldest(now), now, self._clock.wall())
+        if told is not None:
+            self._journal.append(told)
 
     async def reprobe(self, probe: Callable[[], Awaitable[RuntimeProbed | None]]) -> None:
         """Ask the runtime who it is each time it answers again after it had failed.
@@ -172,23 +164,8 @@ class Session:
             if probed is not None:
                 self._driver.feed(probed)
 
-    def _tell_hung(self, method: str, age_ns: int, *, hung: bool) -> None:
-        self._journal.append(
-            RuntimeHung(
-                t=self._clock.mono(),
-                wall=self._clock.wall(),
-                hung=hung,
-                method=method,
-                age_ns=age_ns,
-            )
-        )
-
-    def _oldest(self) -> OldestCall | None:
-        oldest = self.calls.oldest_call()
-        if oldest is None:
-            return None
-        method, age = oldest
-        return OldestCall(method, age, age >= HUNG_AFTER_NS)
+    def _oldest(self, now: int) -> OldestCall | None:
+        return oldest_of(self.calls.oldest_call(), now)
 
     def _on_record(self, record: Record) -> None:
         if isinstance(record, RuntimeSeen):

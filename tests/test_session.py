@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from app.driver import Driver
 from app.engine.effects import Effect
 from app.engine.engine import Engine
+from app.engine.hanging import HUNG_AFTER_NS
 from app.engine.records import RuntimeHung
 from app.engine.settings import EngineSettings
 from app.hub.wire import FaultAtWork
 from app.journal.journal import Journal
-from app.session import HUNG_AFTER_NS, STALLED_S, TICK_S, CallCount, Session, Subject
+from app.session import STALLED_S, TICK_S, CallCount, Session, Subject
 from app.source import Feed
 
 SECOND = 1_000_000_000
@@ -49,7 +50,7 @@ class Calls:
         self.since: int | None = None
 
     def oldest_call(self) -> tuple[str, int] | None:
-        return None if self.since is None else ("ListContainers", self.clock.t - self.since)
+        return None if self.since is None else ("ListContainers", self.since)
 
 
 class Nobody:

@@ -151,13 +151,11 @@ class CriClient:
         return sum(count.size for count in self.counts.values())
 
     def oldest_call(self) -> tuple[str, int] | None:
-        """Method and age (ns) of the call that has waited longest; None when none waits.
+        """Method and beginning (ns) of the call that has waited longest; None when none waits.
 
         Streams do not count: an open stream proves nothing about the runtime.
         """
-        for method, started in self._waiting.values():
-            return method, self._clock.mono() - started
-        return None
+        return next(iter(self._waiting.values()), None)
 
     def count(self, method: str) -> MethodCount:
         """The method's counters, made on first use."""

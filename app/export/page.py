@@ -21,6 +21,7 @@ import msgspec
 from markupsafe import Markup
 
 from app import __version__
+from app.engine.hanging import Hanging, OldestCall
 from app.engine.profiles import PROFILES
 from app.engine.records import Gap, Note, Record, RuntimeSeen, Watching
 from app.engine.state import EngineState
@@ -163,16 +164,17 @@ def _told(source: Source, extent: Extent, incidents: Incidents | None = None) ->
     """``RunRecords`` as JSON; with ``incidents`` also how many there are."""
     count = 0
     teller = _Teller(extent)
-    builder = StateBuilder()
+    builder, hanging = StateBuilder(), Hanging()
     opening = Opening()
     records = source.records()
     for _ in range(extent.skip):
         record = teller.moved(next(records), numbered=False)
         builder.apply(record)
+        hanging.apply(record)
         opening.apply(record)
-    before = builder.state(0)
+    before, hangs = builder.state(0), hanging.call
     yield b'{"run":' + encode(_played(source, extent))
-    yield b',"state":' + encode(_state(source, extent, before)) + b',"records":['
+    yield b',"state":' + encode(_state(source, extent, before, hangs)) + b',"records":['
     first = True
     for record in _first_records(opening, extent):
         yield (b"" if first else b",") + encode(_numbered(teller, record))
@@ -184,8 +186,11 @@ def _told(source: Source, extent: Extent, incidents: Incidents | None = None) ->
         first = False
         count += incidents is not None and incidents.apply(moved) is not None
         builder.apply(moved)
+        hanging.apply(moved)
         after = builder.state(moved.t)
         fields = differing(before, after)
+        if hanging.call != hangs:
+            fields["oldest_call"] = hangs = hanging.call
         if fields:
             changes += (b"," if changes else b"") + encode(Change(moved.seq, fields))
         before = after
@@ -236,7 +241,9 @@ def _played(source: Source, extent: Extent) -> Played:
     )
 
 
-def _state(source: Source, extent: Extent, engine: EngineState) -> SessionState:
+def _state(
+    source: Source, extent: Extent, engine: EngineState, hangs: OldestCall | None = None
+) -> SessionState:
     runtime: RuntimeSeen | None = None
     return SessionState(
         session="export",
@@ -248,7 +255,7 @@ def _state(source: Source, extent: Extent, engine: EngineState) -> SessionState:
         engine=engine,
         cost=Cost(0.0, 0.0, 0.0, 0),
         runtime=runtime,
-        oldest_call=None,
+        oldest_call=hangs,
         viewers=0,
         first_seq=1,
         last_seq=0,

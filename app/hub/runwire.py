@@ -41,9 +41,9 @@ class Change(msgspec.Struct, frozen=True, array_like=True):
     """What changed with record ``seq``, as an array: the number, and the new values by field.
 
     The fields are those of ``SessionState.engine``; ``requests.queued`` is the entry of that name
-    in the field ``requests``, and ``faults`` is that of ``SessionState`` itself. Not told:
-    ``engine.t`` and ``wall`` are those of the record, ``runtime`` is the newest record of that
-    kind, and ``last_seq`` is its number.
+    in the field ``requests``; ``faults`` and ``oldest_call`` are those of ``SessionState`` itself.
+    Not told: ``engine.t`` and ``wall`` are those of the record, ``runtime`` is the newest record of
+    that kind, and ``last_seq`` is its number.
     """
 
     seq: int

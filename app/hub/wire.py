@@ -14,6 +14,7 @@ All ``t`` are monotonic nanoseconds of the session (small enough for a JavaScrip
 
 import msgspec
 
+from app.engine.hanging import OldestCall
 from app.engine.records import AnyRecord, RuntimeSeen
 from app.engine.state import EngineState
 from app.journal.projection import PodRow
@@ -61,14 +62,6 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     lost: int
 
 
-class OldestCall(msgspec.Struct, frozen=True):
-    """The runtime call that has waited longest; shown as hung from a few seconds on."""
-
-    method: str
-    age_ns: int
-    hung: bool
-
-
 class FaultAtWork(msgspec.Struct, frozen=True):
     """A fault of the simulated node that is at work. Times in monotonic ns of the session.
 
@@ -102,6 +95,7 @@ class SessionState(msgspec.Struct, frozen=True):
     cost: Cost
     runtime: RuntimeSeen | None
     oldest_call: OldestCall | None
+    """Of a recording: the one that hangs, if one does."""
     viewers: int
     first_seq: int
     last_seq: int

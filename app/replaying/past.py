@@ -6,12 +6,13 @@ from typing import Any
 
 import msgspec
 
-from app.engine.records import Record, RuntimeHung, RuntimeSeen
+from app.engine.hanging import Hanging, OldestCall
+from app.engine.records import Record, RelistFinished, RuntimeHung, RuntimeSeen, Watching
 from app.engine.state import EngineState
 from app.hub.encode import encode
 from app.hub.filmwire import Piece
 from app.hub.runwire import Change, differences, told_of
-from app.hub.wire import OldestCall, PodRow, SessionState
+from app.hub.wire import PodRow, SessionState
 from app.journal.projection import PodTable
 from app.journal.rebuild import StateBuilder
 from app.recording.format import StateThen
@@ -19,7 +20,7 @@ from app.recording.format import StateThen
 StateOf = Callable[["Past"], SessionState]
 """A film's state as it is once these records have happened."""
 
-_CALLS = frozenset({RuntimeSeen, RuntimeHung})
+_CALLS = frozenset({RuntimeSeen, RuntimeHung, RelistFinished, Watching})
 
 
 class Past:
@@ -31,11 +32,17 @@ class Past:
         self.builder = StateBuilder()
         self.pods = PodTable()
         self.runtime: RuntimeSeen | None = None
-        self.oldest: OldestCall | None = None
+        self._hanging = Hanging()
+
+    @property
+    def oldest(self) -> OldestCall | None:
+        """The call that hangs, if one does."""
+        return self._hanging.call
 
     def session_begins(self) -> None:
         """What comes is of another session, which counts anew."""
         self.builder = StateBuilder()
+        self._hanging = Hanging()
 
     def apply(self, record: Record) -> None:
         """Take one record into account."""
@@ -59,9 +66,7 @@ class Past:
     def _runtime(self, record: Record) -> None:
         if isinstance(record, RuntimeSeen):
             self.runtime = record
-        elif isinstance(record, RuntimeHung):
-            called = OldestCall(record.method, record.age_ns, hung=True)
-            self.oldest = called if record.hung else None
+        self._hanging.apply(record)
 
     def resume(self, then: StateThen) -> bool:
         """Go on from what was told, after the newest records before it were applied; whether it

@@ -13,6 +13,7 @@ import msgspec
 
 from app.engine.effects import CancelWake, WakeAt
 from app.engine.engine import Engine
+from app.engine.hanging import LOOK_NS, HangWatch, oldest_of
 from app.engine.inputs import Input, RuntimeProbed, Start, Stop, TimerFired
 from app.engine.profiles import PROFILES
 from app.engine.records import Lifecycle, Note, Record, RelistFinished
@@ -102,6 +103,7 @@ class VirtualSession:
             self.listeners.append(on_record)
         self.tap: Tap | None = None
         """Is told what the engine is fed; set before the start."""
+        self._hangs = HangWatch()
         self._timers: dict[str, Appointment] = {}
         self._stepping = False
         self._listed_t = -1
@@ -134,6 +136,7 @@ class VirtualSession:
         self.feed(Start(t=t, wall=wall))
         self.plan.schedule(self.scenario.faults)
         self.performance.begin()
+        self.agenda.after(LOOK_NS, self._look)
 
     def run_until(self, t: int) -> None:
         """Let virtual time run to ``t`` (ns since the beginning)."""
@@ -212,6 +215,14 @@ class VirtualSession:
             and not record.withheld
         ):
             self._listed_t = record.started
+
+    def _look(self) -> None:
+        """Whether a call hangs, as a session looks that watches a real runtime."""
+        t, wall = self._now()
+        told = self._hangs.look(oldest_of(self.runtime.oldest_call(), t), t, wall)
+        if told is not None:
+            self._take(told)
+        self.agenda.after(LOOK_NS, self._look)
 
     def _publish(self, told: RuntimeEvent) -> None:
         self.ledger.told(told, self.clock.mono())

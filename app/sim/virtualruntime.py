@@ -68,6 +68,8 @@ class VirtualRuntime:
         """Calls made so far, by CRI method."""
         self.failed = 0
         """Lists and inspections that failed so far."""
+        self._waiting: dict[int, tuple[str, int]] = {}
+        self._made = 0
         self.wire: Wire | None = None
         """Who wants the messages that would have been sent; ``tell_wire`` sets it."""
         self.stream = VirtualStream(
@@ -103,6 +105,16 @@ class VirtualRuntime:
                 self.stream.close()
             case _:
                 raise TypeError(f"{type(effect).__name__} is nothing that a runtime can do")
+
+    def oldest_call(self) -> tuple[str, int] | None:
+        """Method and beginning (ns) of the call that has waited longest; None when none waits."""
+        return next(iter(self._waiting.values()), None)
+
+    def _waits(self, method: str) -> int:
+        """A call begins to wait; returns what to forget it by."""
+        self._made += 1
+        self._waiting[self._made] = (method, self._agenda.clock.mono())
+        return self._made
 
     # Lists
 
@@ -149,6 +161,7 @@ class VirtualRuntime:
     ) -> Steps[Rows]:
         began = self._agenda.clock.mono()
         self.calls[method] += 1
+        waits = self._waits(method)
         rows: Rows = ()
         try:
             takes = self._list_draw.of(self._latencies.listing)
@@ -169,6 +182,7 @@ class VirtualRuntime:
             if self.wire is not None:
                 self.wire.listed(method, uid, raw)
         finally:
+            del self._waiting[waits]
             costs.append(CallCost(method, self._agenda.clock.mono() - began))
         return rows
 
@@ -177,9 +191,11 @@ class VirtualRuntime:
     def _inspect(self, wanted: InspectPod) -> Steps[None]:
         costs: list[CallCost] = []
         clock = self._agenda.clock
+        waits = self._waits("PodSandboxStatus" if wanted.sandbox_ids else "ContainerStatus")
         try:
             yield from self._status_calls(wanted, costs)
         except _CallFailed as failure:
+            del self._waiting[waits]
             self.failed += 1
             self._feed(
                 PodInspectFailed(
@@ -191,6 +207,7 @@ class VirtualRuntime:
                 )
             )
             return
+        del self._waiting[waits]
         self._feed(
             PodInspected(
                 t=clock.mono(),

@@ -5,9 +5,10 @@ A run's engine is gone once it was played; its records tell the state it was in 
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import Any
 
+from app.engine.hanging import Hanging, OldestCall
 from app.engine.records import Record, RuntimeSeen
 from app.hub.runwire import Change, differing
 from app.hub.wire import Cost, FaultAtWork, SessionState
@@ -55,7 +56,7 @@ class States:
             engine=follower.builder.state(t),
             cost=FREE,
             runtime=follower.runtime,
-            oldest_call=None,
+            oldest_call=follower.hanging.call,
             viewers=0,
             first_seq=1,
             last_seq=seq,
@@ -73,6 +74,7 @@ class States:
         follower = _Follower(self._run.faults)
         before = follower.builder.state(0)
         faults: tuple[FaultAtWork, ...] = ()
+        hangs: OldestCall | None = None
         for record in self._run.records:
             follower.apply(record)
             state = follower.builder.state(record.t)
@@ -80,6 +82,8 @@ class States:
             at_work = follower.faults()
             if at_work != faults:
                 fields["faults"] = faults = at_work
+            if follower.hanging.call != hangs:
+                fields["oldest_call"] = hangs = follower.hanging.call
             if fields:
                 yield Change(record.seq, fields)
             before = state
@@ -90,6 +94,7 @@ class _Follower:
 
     def __init__(self, faults: Sequence[Faults]) -> None:
         self.builder = StateBuilder()
+        self.hanging = Hanging()
         self.runtime: RuntimeSeen | None = None
         self._faults = faults
         self._starts = [one.seq for one in faults]
@@ -98,12 +103,14 @@ class _Follower:
     def __deepcopy__(self, memo: dict[int, Any]) -> "_Follower":
         other = _Follower(self._faults)
         other.builder = deepcopy(self.builder, memo)
+        other.hanging = copy(self.hanging)
         other.runtime = self.runtime
         other._seq = self._seq
         return other
 
     def apply(self, record: Record) -> None:
         self.builder.apply(record)
+        self.hanging.apply(record)
         self._seq = record.seq
         if isinstance(record, RuntimeSeen):
             self.runtime = record

@@ -151,7 +151,7 @@ def verdict(state: SessionState, records: Sequence[Record] = ()) -> Verdict:
     if since is not None and (not health.healthy or since > limit):
         return Verdict("bad", "Unhealthy.", "No relist began", since, None, limit)
     if hangs:
-        lives = call is not None and call.hung and told_since(records, engine.t - call.age_ns)
+        lives = call is not None and call.hung and told_since(records, call.since_t)
         word = "Calls hang, events come." if lives else "Runtime hung."
         return Verdict("warning", word, "A call does not come back", since, took, limit, normal)
     if since is None:
@@ -218,13 +218,12 @@ def slowest(
         if worst is None or record.slowest_ns > worst.slowest_ns:
             worst = record
     waits = state.oldest_call
-    if waits is not None and (waits.hung or worst is None or waits.age_ns > worst.slowest_ns):
+    waited = 0 if waits is None else max(0, now_t - waits.since_t)
+    if waits is not None and (waits.hung or worst is None or waited > worst.slowest_ns):
         running = state.engine.running
         uid = (running.uid or "") if running is not None else ""
         relist = running.relist if running is not None else 0
-        return Slowest(
-            waits.method, waits.age_ns, uid, known.get(uid, ""), 0, relist, True, waits.hung
-        )
+        return Slowest(waits.method, waited, uid, known.get(uid, ""), 0, relist, True, waits.hung)
     if worst is None:
         return None
     uid = worst.slowest_uid or worst.uid or ""

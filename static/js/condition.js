@@ -154,7 +154,7 @@ function ill(at) {
   if (!health.healthy || since > health.threshold_ns) {
     return {
       id: "unhealthy", icon: "bad", word: "Unhealthy.", fact: ["No relist began for ", { b: duration(since) }, "."],
-      meaning: `Over the limit of ${limit}; on a node the kubelet would say NotReady.${state.oldest_call ? ` ${state.oldest_call.method} has not returned for ${age(state.oldest_call.age_ns)}.` : ""}`,
+      meaning: `Over the limit of ${limit}; on a node the kubelet would say NotReady.${state.oldest_call?.hung ? ` ${state.oldest_call.method} has not returned for ${age(at.now - state.oldest_call.since_t)}.` : ""}`,
       action: help("unhealthy", "What to check first"),
     };
   }
@@ -177,13 +177,13 @@ function hung(at) {
   const { health, running } = state.engine;
   const call = state.oldest_call;
   const left = health.last_start_t === null ? null : health.threshold_ns - (at.now - health.last_start_t);
-  const oldest = Math.max(call?.age_ns ?? 0, running ? at.now - running.started : 0);
+  const oldest = at.now - (call?.hung ? call.since_t : running?.started ?? at.now);
   const events = at.told
     ? ` ${count(at.told, "stop event")} ${at.told === 1 ? "has" : "have"} come since: the runtime lives, but what they ask for waits behind the call.`
     : state.engine.stream.state === "connected" ? " No stop event has come since; a stream that is open says nothing while the runtime hangs." : "";
   return {
     id: "hung", icon: "warning", word: at.told ? "Calls hang, events come." : "Runtime hung.", fact: ["Oldest call ", { b: age(oldest) }, "."],
-    meaning: `${call ? call.method : "A runtime call"} has not returned.${left !== null && left > 0 ? ` Unhealthy in ${duration(left)}.` : ""}${events}`,
+    meaning: `${call?.hung ? call.method : "A runtime call"} has not returned.${left !== null && left > 0 ? ` Unhealthy in ${duration(left)}.` : ""}${events}`,
     action: help("hung", "What to check first"),
   };
 }

@@ -24,7 +24,7 @@ export class Header {
     const call = store.state?.oldest_call;
     const next = page.source.nextTry?.() ?? null;
     const how = condition({
-      told: call?.hung ? told(store, now - call.age_ns) : 0,
+      told: call?.hung ? told(store, call.since_t) : 0,
       state: store.state, now, link: page.source.link, silence: clock.silence(), online: navigator.onLine,
       farewell: page.source.farewell, lagging: page.lagging, lost: page.lost, usual: typical?.middle ?? null, pods, downSince: store.downSince, opening: store.opening(now),
       next: next === null ? null : next * 1e6, barred: page.source.barred === true, trouble: page.source.trouble, ending: page.options.ending?.() ?? null,

@@ -35,7 +35,7 @@ const NEAR = 2e9;
 function nodeCondition(store, now, ending) {
   const call = store.state?.oldest_call;
   return condition({
-    told: call?.hung ? told(store, now - call.age_ns) : 0, state: store.state, now, link: "open", silence: 0, online: true, farewell: "",
+    told: call?.hung ? told(store, call.since_t) : 0, state: store.state, now, link: "open", silence: 0, online: true, farewell: "",
     lagging: 0, lost: 0, usual: usual(store)?.middle ?? null, pods: [...store.lanes.values()].filter((lane) => lane.goneT === null).length,
     downSince: store.downSince, opening: store.opening(now), ending,
   });

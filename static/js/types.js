@@ -50,7 +50,7 @@
  *   session: string, title: string, simulated: boolean, endpoint: string, endpoint_reason: string,
  *   wall: number, engine: EngineState,
  *   cost: {cpu: number, calls_per_s: number, bytes_per_s: number, rss_bytes: number},
- *   runtime: Rec|null, oldest_call: {method: string, age_ns: number, hung: boolean}|null,
+ *   runtime: Rec|null, oldest_call: {method: string, since_t: number, hung: boolean}|null,
  *   viewers: number, first_seq: number, last_seq: number, ended?: boolean, speed?: number,
  *   recording?: {well: boolean, trouble: string, file: string, bytes_total: number,
  *                bytes_per_s: number, cpu: number, lost: number}|null,

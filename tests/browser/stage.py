@@ -7,6 +7,7 @@ server can send.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -213,6 +214,6 @@ def runtime(**more: Any) -> RuntimeSeen:
     return RuntimeSeen(**(facts | more))
 
 
-def hung(age_ns: int) -> OldestCall:
-    """A call that does not come back."""
-    return OldestCall("ListPodSandbox", age_ns, True)
+def hung(age_ns: int) -> Callable[[int], OldestCall]:
+    """A call that does not come back, at any time."""
+    return lambda t: OldestCall("ListPodSandbox", t - age_ns, True)

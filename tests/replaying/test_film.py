@@ -150,7 +150,7 @@ def test_a_call_that_hangs_is_told_while_it_does(tmp_path: Path) -> None:
     show, film, _records = read(written(tmp_path / "a.jsonl", records))
     (part,) = pieces(film, show)
     calls = [change.fields["oldest_call"] for change in part.changes]
-    assert calls == [{"method": "ListPodSandbox", "age_ns": 5, "hung": True}, None]
+    assert calls == [{"method": "ListPodSandbox", "since_t": -5, "hung": True}, None]
 
 
 @pytest.mark.parametrize("back", [False, True])

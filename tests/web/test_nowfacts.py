@@ -112,12 +112,14 @@ def test_a_call_about_one_pod_is_its_own_and_a_list_of_all_is_nobodys() -> None:
 def test_a_call_that_does_not_come_back_is_slower_than_all() -> None:
     running = RelistState(7, "pod", "evented_pleg", 0, "u1")
     hangs = msgspec.structs.replace(
-        state(running=running), oldest_call=OldestCall("ContainerStatus", 20 * SECOND, True)
+        state(running=running), oldest_call=OldestCall("ContainerStatus", 380 * SECOND, True)
     )
     done = changed(relist_finished(1), slowest_method="ListContainers", slowest_ns=30 * SECOND)
     worst = nowfacts.slowest([done], PODS, hangs)
     assert worst == ("ContainerStatus", 20 * SECOND, "u1", "web-1", 0, 7, True, True)
-    short = msgspec.structs.replace(hangs, oldest_call=OldestCall("Version", 5, False))
+    short = msgspec.structs.replace(
+        hangs, oldest_call=OldestCall("Version", 400 * SECOND - 5, False)
+    )
     worst = nowfacts.slowest([done], PODS, short)
     assert worst is not None
     assert worst.method == "ListContainers"
@@ -177,7 +179,7 @@ def test_the_verdict_has_its_figures() -> None:
 
 
 def test_a_node_whose_stream_brings_stops_is_not_dead_though_a_call_hangs() -> None:
-    hangs = msgspec.structs.replace(state(), oldest_call=OldestCall("Version", 20 * SECOND, True))
+    hangs = msgspec.structs.replace(state(), oldest_call=OldestCall("Version", 380 * SECOND, True))
     stop = changed(stop_event(), t=390 * SECOND)
     early = changed(stop_event(), t=370 * SECOND)
     late = changed(stop, backlog=True)
