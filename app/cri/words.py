@@ -73,7 +73,7 @@ def sentence(method: str, code: Code, details: str, timeout_s: float) -> str:
             return f"{method} was refused ({details}). Run plegscope as root or with sudo."
         case _:
             return (
-                f"{method} failed: {code.name}, {details or 'without a reason'}. "
+                f"{method} failed: {code.name}, {details.rstrip('.') or 'without a reason'}. "
                 "Look at the runtime's log."
             )
 

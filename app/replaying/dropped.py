@@ -43,7 +43,8 @@ class Dropped:
         """
         if not _is_name(name):
             raise RecordingError(
-                f"{name[:MOST_NAME]!r} is not called like a recording: {SUFFIXES}."
+                f"{name[:MOST_NAME]!r} is not called like a recording. Drop a file whose name ends "
+                f"in {' or '.join(SUFFIXES)}, and give a journal of JSON lines such a name."
             )
         if self._receiving.locked():
             raise RecordingError("Another file is on its way. Drop this one once that is there.")

@@ -270,8 +270,8 @@ def first_seen(*texts: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """A clause as a sentence."""
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+    """A clause as a sentence; what is one already stays one."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
 
 
 def _seen(value: object) -> object:

@@ -28,7 +28,7 @@
  *   to connect (ns); null: one is under way. `barred`: it wants another token. `trouble`: why
  *   nothing can be played. `ending`: the cursor of a player is at the end.
  */
-import { age, count, duration } from "./words.js";
+import { age, count, duration, sentence } from "./words.js";
 
 /** Silence that counts as gone (ns): the server speaks twice a second. */
 const GONE = 3e9;
@@ -278,11 +278,4 @@ function healthyWords(at) {
 /** @param {Parts} parts */
 function flat(parts) {
   return parts.map((part) => (typeof part === "string" ? part : part.b)).join("");
-}
-
-/** With a full stop at its end. @param {string} text */
-function sentence(text) {
-  const trimmed = text.trim();
-  if (!trimmed) return "";
-  return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
 }

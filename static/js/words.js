@@ -39,6 +39,13 @@ export function duration(ns) {
   return `${whole}${NBSP}s`;
 }
 
+/** With a full stop at its end, and one only. @param {string} text */
+export function sentence(text) {
+  const trimmed = text.trim();
+  if (!trimmed) return "";
+  return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
+}
+
 /** An age that ticks: like a duration, but never finer than 0.1 s. @param {number} ns */
 export function age(ns) {
   const s = Math.max(0, ns) / S;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { age, bytes, count, duration, exitMeaning, foundBy, foundHow, ignoredBecause, knownBy, lateBy, median, quantile, recordingWords, splitName, timeOfDay, zone } from "../../static/js/words.js";
+import { age, bytes, count, duration, exitMeaning, foundBy, foundHow, ignoredBecause, knownBy, lateBy, median, quantile, recordingWords, splitName, timeOfDay, zone, sentence } from "../../static/js/words.js";
 
 const plain = (text) => text.replaceAll("\u00a0", " ");
 
@@ -86,4 +86,8 @@ test("the recorder's cost is said, and what keeps it from recording", () => {
   assert.equal(plain(recordingWords(full)), " · not recording: No space left on device, 12 things lost");
   assert.equal(recordingWords(null), "");
   assert.equal(recordingWords(undefined), "");
+});
+
+test("a sentence ends with one full stop, whatever it is made of", () => {
+  assert.deepEqual(["something is missing here.", "the stream is lost", "really?", " "].map(sentence), ["something is missing here.", "the stream is lost.", "really?", ""]);
 });
