@@ -16,7 +16,7 @@ UV := uv==0.13.9
 help: ## List the commands
 	@echo "plegscope: watch a node's Pod Lifecycle Event Generator at work"
 	@echo
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 22
 	@echo
 	@echo "Options go into ARGS, such as: make demo ARGS='--port 8000 --no-browser'"
 

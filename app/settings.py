@@ -155,7 +155,16 @@ SETTINGS: tuple[Setting, ...] = (
         "record into this one file, which must not exist yet (default: `watch` and `demo` record "
         "into files of some minutes in $XDG_STATE_HOME/plegscope/flight, or "
         "~/.local/state/plegscope/flight: 512 MiB and two days of them at most)",
-        ALL,
+        BOTH,
+        "PATH",
+        str,
+    ),
+    Setting(
+        "--record-to",
+        "record_to",
+        "record what is played into this file, which must not exist yet (default: nothing is "
+        "recorded)",
+        ("simulate",),
         "PATH",
         str,
     ),
@@ -399,9 +408,16 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "--duration",
         "duration_ns",
-        "end by itself after this time, with exit code 0 (30s, 5m, 1h30m); of a simulation: how "
-        "long it plays in its own time (default: as the scenario says)",
-        (*ALL, "replay", "record", "compare"),
+        "end by itself after this time, with exit code 0 (30s, 5m, 1h30m)",
+        (*SERVED, "record"),
+        "DURATION",
+        parse_duration,
+    ),
+    Setting(
+        "--duration",
+        "duration_ns",
+        "how long it plays, in its own time (30s, 5m, 1h30m; default: as the scenario says)",
+        ("simulate", "compare"),
         "DURATION",
         parse_duration,
     ),

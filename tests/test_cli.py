@@ -25,6 +25,17 @@ def test_flags_become_settings() -> None:
     assert settings.duration_ns == 30_000_000_000
 
 
+def test_help_speaks_of_the_command_at_hand(capsys: pytest.CaptureFixture[str]) -> None:
+    told = {}
+    for command in ("simulate", "watch", "replay"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        told[command] = " ".join(capsys.readouterr().out.split())
+    assert "flight" not in told["simulate"]
+    assert "in its own time" in told["simulate"]
+    assert "in its own time" not in told["watch"] + told["replay"]
+
+
 def test_a_repeated_flag_adds_up() -> None:
     arguments = build_parser().parse_args(["demo", "--allow-host", "a", "--allow-host", "b"])
     assert settings_from(arguments).allow_hosts == ("a", "b")
@@ -59,15 +70,16 @@ def test_a_bad_value_ends_with_a_sentence_and_exit_code_1(
     assert "Traceback" not in error
 
 
-def test_the_demo_plays_a_scenario_and_lists_them_for_who_names_another(
+def test_the_demo_plays_a_scenario_and_says_which_one_was_meant(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     settings = settings_from(build_parser().parse_args(["demo", "--scenario", "churn"]))
     assert settings.scenario == "churn"
     assert main(["demo", "--port", "0", "--no-browser", "--scenario", "chrun"]) == 1
     error = capsys.readouterr().err
-    assert "'chrun' is neither a scenario nor a file: choose one of big-node, churn, " in error
-    assert "runtime-restart" in error
+    assert "'chrun' is neither a scenario nor a file. Did you mean churn? `plegscope" in error
+    assert main(["demo", "--port", "0", "--no-browser", "--scenario", "/nope.toml"]) == 1
+    assert "There is no such file as /nope.toml." in capsys.readouterr().err
     assert "Traceback" not in error
 
 

@@ -1,5 +1,6 @@
 """The scenarios that come with plegscope, and files of the same kind from elsewhere."""
 
+import difflib
 import re
 import tomllib
 from collections.abc import Iterator
@@ -60,11 +61,22 @@ def _load(name_or_path: str) -> Scenario:
         return parse(source.read_text(encoding="utf-8"), name_or_path)
     path = Path(name_or_path)
     if not path.is_file():
-        raise ScenarioError(
-            f"{name_or_path!r} is neither a scenario nor a file: choose one of "
-            f"{', '.join(names())}, or give the path of a scenario file."
-        )
+        raise ScenarioError(_missing(name_or_path, path))
     return parse(_read(path), _called(path), str(path))
+
+
+def _missing(given: str, path: Path) -> str:
+    """What is wrong with what was given, and what to give instead."""
+    if "/" in given or given.endswith(SUFFIX):
+        if path.exists():
+            return f"{given!r} is neither a scenario nor a file. Give the path of a scenario file."
+        return f"There is no such file as {given}. Give the path of one that is there."
+    near = difflib.get_close_matches(given, names(), n=1)
+    meant = f"Did you mean {near[0]}? " if near else ""
+    return (
+        f"{given!r} is neither a scenario nor a file. {meant}`plegscope scenarios` lists the "
+        "scenarios; a file is given by its path."
+    )
 
 
 def parse(text: str, name: str, source: str = "") -> Scenario:

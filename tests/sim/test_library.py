@@ -62,7 +62,10 @@ def refused(source: str) -> str:
 
 def test_what_is_not_there_is_answered_with_what_is(tmp_path: Path) -> None:
     told = refused("no-such")
-    assert all(name in told for name in names())
+    assert "`plegscope scenarios` lists" in told
+    assert "Did you mean" not in told
+    assert all(f"Did you mean {name}?" in refused(f"{name}x") for name in names())
+    assert "no such file" in refused("no-such.toml")
     assert "neither a scenario nor a file" in refused(str(tmp_path))
     assert "neither a scenario nor a file" in refused("")
 
