@@ -24,6 +24,16 @@ SLOW_LEAST_NS = 100_000_000
 FEWEST_USUAL = 5
 """Global relists that must have come back before one is called usual."""
 
+FAILURES = (
+    ("says nothing", "does not answer in time"),
+    ("was not answered within", "does not answer in time"),
+    ("did not answer in time", "does not answer in time"),
+    ("did not reach the runtime", "cannot be reached"),
+    ("the container runtime is not running", "cannot be reached"),
+)
+"""What a failed call says of the runtime, by words of what was told of it: of a real one
+(app/cri/words.py), and of a simulated one."""
+
 WAYS = ("found by a hint", "only by the global relist", "after a sync", "by a believed event")
 """How deaths are found, in words."""
 
@@ -135,13 +145,24 @@ def told_since(records: Iterable[Record], since_t: int) -> int:
     )
 
 
+def failing(state: SessionState, records: Sequence[Record]) -> str:
+    """What the runtime does while relists fail, after "The runtime"; ``records``: the newest."""
+    for record in reversed(records):
+        if isinstance(record, RelistFinished) and record.scope == "global" and record.error:
+            known = (meaning for words, meaning in FAILURES if words in record.error)
+            return next(known, "answers with errors")
+    lost = state.engine.stream.code == "unavailable"
+    return "cannot be reached" if lost else "answers with errors"
+
+
 def verdict(state: SessionState, records: Sequence[Record] = ()) -> Verdict:
     """How the PLEG is, as the header of the node page words it; ``records``: the newest ones."""
     engine = state.engine
     health, last, running = engine.health, engine.last_global, engine.running
     began = health.last_start_t
     since = None if began is None else max(0, engine.t - began)
-    took = None if last is None else last.duration_ns
+    # One that failed says nothing of how long a relist takes.
+    took = None if last is None or last.ok is False else last.duration_ns
     limit = health.threshold_ns
     normal = usual(records, took)
     call = state.oldest_call
@@ -157,8 +178,8 @@ def verdict(state: SessionState, records: Sequence[Record] = ()) -> Verdict:
     if since is None:
         return Verdict("waiting", "Starting.", "No relist yet", None, None, limit)
     if last is not None and last.ok is False and since > 2 * engine.period_ns:
-        fails = "The runtime answers with errors"
-        return Verdict("warning", "Healthy, but relists fail.", fails, since, None, limit, normal)
+        fails = f"The runtime {failing(state, records)}"
+        return Verdict("warning", "Healthy, but relists fail.", fails, since, None, limit)
     if engine.pace_ns > engine.period_ns:
         slow = "Relists are slow"
         return Verdict("warning", "Healthy, slowed down.", slow, since, took, limit, normal)

@@ -19,8 +19,9 @@
  *   state: SessionState|null, now: number, link: "connecting"|"open"|"waiting", silence: number,
  *   online: boolean, farewell: string, lagging: number, usual: number|null, pods: number,
  *   downSince: number|null, opening: boolean, lost: number, told: number, next?: number|null,
- *   barred?: boolean, trouble?: string, ending?: Ending|null
+ *   barred?: boolean, trouble?: string, ending?: Ending|null, failure?: string
  * }} Situation
+ *   `failure`: what the last global relist ended with, if it failed.
  *   `silence`: since the last message (ns). `lagging`: records skipped a moment ago. `usual`: this
  *   node's usual global relist (ns). `downSince`: since when there are no hints (t).
  *   `opening`: the session's first try to connect goes on. `lost`: those of the skipped that are not
@@ -34,6 +35,11 @@ import { age, count, duration, sentence } from "./words.js";
 const GONE = 3e9;
 /** A global relist in progress for so long is said (ns). */
 const LONG = 30e9;
+/** What a failed call says of the runtime, by what was told of it: as FAILURES in app/web/nowfacts.py. @type {[RegExp, string][]} */
+const FAILURES = [
+  [/says nothing|was not answered within|did not answer in time/, "does not answer in time"],
+  [/did not reach the runtime|the container runtime is not running/, "cannot be reached"],
+];
 const SLOW_FACTOR = 10;
 const SLOW_LEAST = 100e6;
 
@@ -50,6 +56,13 @@ export function wasStopped(stream) {
 /** @param {Situation} at @returns {Condition} */
 export function condition(at) {
   return unheard(at) ?? recorded(at) ?? unrecorded(at) ?? atEnd(at) ?? present(at);
+}
+
+/** What the runtime does while relists fail. @param {Situation} at */
+function failing(at) {
+  const { failure = "" } = at;
+  const known = FAILURES.find(([said]) => said.test(failure));
+  return known?.[1] ?? (!failure && at.state?.engine.stream.code === "unavailable" ? "cannot be reached" : "answers with errors");
 }
 
 /** How things are where all is known. @param {Situation} at @returns {Condition} */
@@ -148,7 +161,7 @@ function ill(at) {
   const limit = duration(health.threshold_ns);
   if (health.last_start_t === null) {
     if (state.oldest_call?.hung) return hung(at);
-    return { id: "starting", icon: "waiting", word: "Starting.", fact: ["No relist yet."], meaning: `${state.engine.last_global?.ok === false ? "The runtime answers, but its lists fail; they are asked for again every second. " : ""}Normal for the first seconds; turns green by itself.`, action: help("starting", "Why this is not a fault") };
+    return { id: "starting", icon: "waiting", word: "Starting.", fact: ["No relist yet."], meaning: `${last?.ok !== false ? "" : `The runtime ${failing(at)}; its lists are asked for again every second. `}Normal for the first seconds; turns green by itself.`, action: help("starting", "Why this is not a fault") };
   }
   const since = at.now - health.last_start_t;
   if (!health.healthy || since > health.threshold_ns) {
@@ -164,7 +177,7 @@ function ill(at) {
   if (last?.ok === false && since > 2 * period) {
     return {
       id: "failing", icon: "warning", word: "Healthy, but relists fail.", fact: ["The last one that came back began ", { b: age(since) }, " ago."],
-      meaning: `The runtime answers with errors. Unhealthy in ${duration(health.threshold_ns - since)}, if none comes back until then.`,
+      meaning: `The runtime ${failing(at)}. Unhealthy in ${duration(health.threshold_ns - since)}, if none comes back until then.`,
       action: help("failing", "What to check first"),
     };
   }
@@ -238,7 +251,7 @@ function passing(at) {
       meaning: "Listing took more than a fifth of the period, so the shadow spares the runtime. The kubelet does not.", action: help("pace"),
     };
   }
-  const took = last?.duration_ns ?? 0;
+  const took = (last?.ok !== false && last?.duration_ns) || 0;
   if (health.healthy && at.usual && took > SLOW_LEAST && took > SLOW_FACTOR * at.usual) {
     return {
       id: "slow", icon: "warning", word: "Healthy, but slow.", fact: ["Relists take ", { b: duration(took) }, `, ${Math.round(took / at.usual)}× this node’s usual.`],
@@ -264,7 +277,7 @@ function lastRelist(at) {
   if (running && running.scope === "global" && at.now - running.started > 1e9) {
     return ["The global relist that began ", { b: age(at.now - running.started) }, " ago has not come back; the limit is ", limit, "."];
   }
-  if (last && typeof last.duration_ns === "number") {
+  if (last && last.ok !== false && typeof last.duration_ns === "number") {
     return ["The last global relist started ", started, " ago and took ", { b: duration(last.duration_ns) }, "; the limit is ", limit, "."];
   }
   return ["The last global relist started ", started, " ago; the limit is ", limit, "."];

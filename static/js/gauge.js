@@ -100,7 +100,8 @@ export class Gauge {
     if (!this.width || this.limit !== limit || this.pace !== pace) this.#build(limit, pace);
     if (!this.width) return;
     const x = (/** @type {number} */ ns) => place(ns, LOW, this.high) * this.width;
-    const took = last?.duration_ns ?? null;
+    // One that failed says nothing of how long a relist takes.
+    const took = last?.ok === false ? null : last?.duration_ns ?? null;
     const ago = health.last_start_t === null ? null : now - health.last_start_t;
     this.dot.classList.toggle("none", took === null);
     this.pin.classList.toggle("none", ago === null);

@@ -214,7 +214,7 @@ export class Glance {
     const { state } = this.store;
     if (!state) return;
     const last = state.engine.last_global;
-    setText(byId("head-global"), last && last.duration_ns !== null ? duration(last.duration_ns) : "none yet");
+    setText(byId("head-global"), last && last.duration_ns !== null ? (last.ok === false ? "failed" : duration(last.duration_ns)) : "none yet");
     const { stream } = state.engine;
     const none = stream.state !== "connected" && (stream.code === "unimplemented" || stream.code === "immediate_eof");
     const stopped = wasStopped(stream);

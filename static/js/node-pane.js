@@ -20,7 +20,7 @@ import { title } from "./hover.js";
 import { Labels } from "./labels.js";
 import { Lineup } from "./lineup.js";
 import { Player } from "./player.js";
-import { isNewStop, told, usual } from "./stats.js";
+import { failure, isNewStop, told, usual } from "./stats.js";
 import { Store } from "./store.js";
 import { Timeline } from "./timeline.js";
 import { Beside } from "./together.js";
@@ -37,7 +37,7 @@ function nodeCondition(store, now, ending) {
   return condition({
     told: call?.hung ? told(store, call.since_t) : 0, state: store.state, now, link: "open", silence: 0, online: true, farewell: "",
     lagging: 0, lost: 0, usual: usual(store)?.middle ?? null, pods: [...store.lanes.values()].filter((lane) => lane.goneT === null).length,
-    downSince: store.downSince, opening: store.opening(now), ending,
+    downSince: store.downSince, opening: store.opening(now), failure: failure(store), ending,
   });
 }
 
@@ -315,7 +315,7 @@ export class NodePane {
     this.head.update(this.store, now, this.tape, this.page.options.ending?.());
     const engine = this.store.state?.engine;
     const last = engine?.last_global;
-    setText(this.global.lastChild, last && last.duration_ns !== null && !this.store.state?.unrecorded ? duration(last.duration_ns) : "");
+    setText(this.global.lastChild, last && last.duration_ns !== null && !this.store.state?.unrecorded ? (last.ok === false ? "failed" : duration(last.duration_ns)) : "");
     setText(this.stream.lastChild, streamWords(this.store, now));
     setText(this.queue.lastChild, engine ? `${engine.queue.length} of ${engine.queue.capacity}` : "");
     if (this.selected !== null) this.drawer.show(chainOf(this.store, this.selected), now);

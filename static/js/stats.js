@@ -100,9 +100,15 @@ export function told(store, since) {
   return n;
 }
 
+/** What the newest global relist that is over failed with, in words; empty if it did not. @param {Store} store */
+export function failure(store) {
+  const last = store.globals.findLast(({ done }) => done);
+  return last?.ok === false ? last.done?.error ?? "" : "";
+}
+
 /**
  * This node's usual: of the global relists known here that came back, the middle, and between what
- * nine of ten of each side lie. `times`: the last one in middles; `since`: when the oldest began.
+ * nine of ten of each side lie. `times`: the last one in middles (null: it failed); `since`: when the oldest began.
  * @typedef {{low: number, middle: number, high: number, longest: number, count: number, since: number, span: number, times: number|null}} Usual all in ns but `count` and `times`
  * @param {Store} store @returns {Usual|null} null below USUAL_LEAST
  */
@@ -115,7 +121,7 @@ export function usual(store) {
   const done = globals.filter(({ done, ok }) => done && ok && typeof done.duration_ns === "number");
   const values = done.map(({ done }) => /** @type {number} */ (done?.duration_ns));
   const middle = quantile(values, 0.5) ?? 0;
-  const took = values.at(-1);
+  const took = globals.findLast(({ done }) => done)?.ok ? values.at(-1) : undefined;
   const found = values.length < USUAL_LEAST ? null : {
     low: quantile(values, 0.1) ?? 0, middle, high: quantile(values, 0.9) ?? 0, longest: quantile(values, 1) ?? 0, count: values.length,
     since: done[0].from, span: /** @type {number} */ (done[done.length - 1].to) - done[0].from, times: took === undefined || !middle ? null : took / middle,

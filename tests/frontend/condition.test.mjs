@@ -50,13 +50,31 @@ test("a global relist that does not come back is said before anyone calls it hun
   assert.equal(say({ engine: { ...health({}), running: { ...running, started: -25 * S } } }).id, "hung");
 });
 
+test("one that failed says nothing of how long a relist takes", () => {
+  const last_global = { relist: 9, scope: "global", source: "global", started: 9.9 * S, uid: null, duration_ns: 900 * MS, ok: false, pods: 0, containers: 0 };
+  assert.equal(say({ engine: { ...health({}), last_global } }).text, "Healthy. The last global relist started 0.4 s ago; the limit is 3 min.");
+});
+
+test("the age of the oldest call ticks on with the cursor, and never goes back", () => {
+  const more = { oldest_call: { method: "ListPodSandbox", since_t: 3 * S, hung: true } };
+  const running = { relist: 4, scope: "global", source: "global", started: 2.9 * S, uid: null, duration_ns: null, ok: null, pods: 0, containers: 0 };
+  const at = (/** @type {number} */ now, /** @type {object|null} */ open) => say({ engine: { ...health({}), running: open }, more, now }).text;
+  assert.deepEqual([at(9 * S, running), at(9.9 * S, running), at(10.4 * S, null)], [6.0, 6.9, 7.4].map((age) => `Runtime hung. Oldest call ${age.toFixed(1)} s.`));
+});
+
 test("relists that fail are said before the limit is reached, one that fails is not", () => {
   const last_global = { relist: 9, scope: "global", source: "global", started: 9.9 * S, uid: null, duration_ns: MS, ok: false, pods: 0, containers: 0 };
   const { id, text, meaning } = say({ engine: { ...health({ last_start_t: -32 * S }), last_global } });
   assert.deepEqual([id, text], ["failing", "Healthy, but relists fail. The last one that came back began 42 s ago."]);
   assert.equal(meaning, "The runtime answers with errors. Unhealthy in 2 min 18 s, if none comes back until then.");
   assert.equal(say({ engine: { ...health({}), last_global } }).id, "healthy");
-  assert.match(say({ engine: { ...health({ healthy: false, last_start_t: null }), last_global } }).meaning, /its lists fail/);
+  assert.match(say({ engine: { ...health({ healthy: false, last_start_t: null }), last_global } }).meaning, /^The runtime answers with errors; its lists are asked for again/);
+  const failing = (/** @type {string} */ failure, more = {}) => say({ engine: { ...health({ last_start_t: -32 * S }), last_global, ...more }, failure }).meaning;
+  assert.match(failing("ListPodSandbox did not reach the runtime (FAILED_PRECONDITION). It is down or restarting: look at its log."), /^The runtime cannot be reached\. Unhealthy in/);
+  assert.match(failing("ListPodSandbox was not answered within 120 s. The runtime hangs."), /^The runtime does not answer in time\./);
+  const gone = stream({ state: "waiting", code: "unavailable" }).stream;
+  assert.match(failing("", { stream: gone }), /^The runtime cannot be reached\./);
+  assert.match(failing("ListPodSandbox failed: metadata store is locked", { stream: gone }), /^The runtime answers with errors\./);
 });
 
 test("reconnecting counts from the first moment without hints, and says what it costs", () => {

@@ -41,6 +41,13 @@ test("asking back and forth changes nothing", () => {
   assert.deepEqual(FIRST.engine.requests, { queued: 0, skipped: 0 });
 });
 
+test("a call that hangs is told from when it does, until it is over", () => {
+  const records = [1, 2, 3, 4].map((seq) => /** @type {any} */ ({ kind: "note", seq, t: seq * 10, wall: seq * 10 }));
+  const call = { method: "ListPodSandbox", since_t: 5, hung: true };
+  const whole = new Reel(FIRST, [[2, { oldest_call: call }], [4, { oldest_call: null }]], records);
+  assert.deepEqual([0, 1, 2, 3, 4].map((seq) => whole.at(seq, seq * 10).oldest_call), [null, null, call, call, null]);
+});
+
 test("a run without records has its first state", () => {
   assert.equal(new Reel(FIRST, [], []).at(0, 5).engine.pods, 0);
 });

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import grpc
 import msgspec
 
+from app.cri.words import CallFailed
 from app.engine.records import Record
-from app.engine.state import HealthState, RelistState
+from app.engine.state import HealthState, RelistState, StreamView
 from app.hub.wire import OldestCall, SessionState
 from app.journal.journal import Journal
+from app.resources import static_dir
+from app.sim.availability import DOWN
+from app.sim.virtualruntime import OVERDUE
 from app.web import nowfacts
 from tests.build import SECOND, died, engine_state, note, relist_finished, session_state, stop_event
 from tests.web.test_pages import container, pod
@@ -185,6 +190,38 @@ def test_a_node_whose_stream_brings_stops_is_not_dead_though_a_call_hangs() -> N
     late = changed(stop, backlog=True)
     assert nowfacts.verdict(hangs, [stop]).word == "Calls hang, events come."
     assert nowfacts.verdict(hangs, [early, late]).word == "Runtime hung."
+
+
+def test_relists_that_fail_say_what_the_runtime_does() -> None:
+    failed = RelistState(7, "global", "global", 399 * SECOND, None, 5_000_000, ok=False)
+    before = HealthState(True, "", 380 * SECOND, 180 * SECOND, None)
+
+    def fact(error: str = "", **engine: object) -> str:
+        records = [relist_finished(1), changed(relist_finished(2), ok=False, error=error)]
+        told = nowfacts.verdict(state(last_global=failed, health=before, **engine), records)
+        # How long a failed call took is no measure of the node.
+        assert (told.word, told.took_ns, told.usual) == ("Healthy, but relists fail.", None, None)
+        return told.fact
+
+    gone = StreamView("waiting", 0, "", "join", code="unavailable")
+    for code, answer in (
+        (grpc.StatusCode.UNAVAILABLE, "cannot be reached"),
+        (grpc.StatusCode.DEADLINE_EXCEEDED, "does not answer in time"),
+        (grpc.StatusCode.INTERNAL, "answers with errors"),
+    ):
+        told = str(CallFailed("ListPodSandbox", code, "FAILED_PRECONDITION", 120))
+        assert fact(told, stream=gone) == f"The runtime {answer}"
+    silent = CallFailed("ListPodSandbox", grpc.StatusCode.UNAVAILABLE, "timed out", 120)
+    assert fact(str(silent)) == fact(OVERDUE) == "The runtime does not answer in time"
+    assert fact(DOWN) == fact(stream=gone) == "The runtime cannot be reached"
+    assert fact() == "The runtime answers with errors"
+
+
+def test_what_a_failed_call_says_is_known_to_the_page_too() -> None:
+    script = (static_dir() / "js" / "condition.js").read_text()
+    for words, meaning in nowfacts.FAILURES:
+        assert words in script
+        assert f'"{meaning}"' in script
 
 
 def test_this_nodes_usual_is_a_median_and_says_of_how_many() -> None:
