@@ -77,7 +77,8 @@ class FilmTold(msgspec.Struct, frozen=True, kw_only=True):
     since 1970) at time 0. ``pieces``: from the one that was asked for. ``idle``: the longest
     stretches without a record. ``incidents``: the first ones; ``incidents_total`` counts all.
     ``read``: share of the files that has been read. ``layout``: which table of pieces this is; a
-    later one takes an earlier one's place, and is always told whole.
+    later one takes an earlier one's place, and is always told whole. ``known``: ``end_t`` is the
+    end, as an index tells it or all was read.
     """
 
     name: str
@@ -99,6 +100,7 @@ class FilmTold(msgspec.Struct, frozen=True, kw_only=True):
     incidents_total: int
     overview: Overview
     layout: int = 1
+    known: bool = False
 
 
 class Counted(Cut, frozen=True, kw_only=True):

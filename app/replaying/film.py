@@ -314,6 +314,7 @@ class Film:
                 incidents_total=self._found_total,
                 overview=self._bins.told(whole=self.whole),
                 layout=self.layout,
+                known=self.known,
             )
 
     def _share(self) -> float:

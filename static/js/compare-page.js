@@ -9,7 +9,7 @@ import { showChosen } from "./compare-chosen.js";
 import { told } from "./compare-words.js";
 import { byId, glyph, h, setText } from "./dom.js";
 import { Gestures } from "./gestures.js";
-import { Keys } from "./keys.js";
+import { Keys, enter, leave, typing } from "./keys.js";
 import { View } from "./view.js";
 import { count, duration } from "./words.js";
 
@@ -233,7 +233,7 @@ function wireKeys(page) {
     { keys: ["d"], show: "d", what: "next difference", run: () => page.step(1) },
     { keys: ["D"], show: "D", what: "difference before", run: () => page.step(-1) },
     { keys: ["t"], show: "t", what: "timeline or table", run: () => page.showView(page.shownView === "table" ? "timeline" : "table") },
-    { keys: ["/"], show: "/", what: "filter pods", run: (event) => { event.preventDefault(); byId("filter").focus(); byId("filter").select(); } },
+    { keys: ["/"], show: "/", what: "filter pods", run: (event) => { event.preventDefault(); enter(byId("filter")); } },
     { keys: ["+", "="], show: "+", what: "less time in view", run: zoom(1 / 1.5) },
     { keys: ["-", "_"], show: "−", what: "more time in view", run: zoom(1.5) },
     { keys: ["0"], show: "0", what: "the whole runs", run: () => page.zoomTo(model.end) },
@@ -243,7 +243,7 @@ function wireKeys(page) {
     { keys: ["ArrowDown"], show: "↓", what: "in the timeline: lanes below", run: scroll(1), plain: true },
     { keys: ["Enter"], show: "Enter", what: "in the timeline: zoom to the difference", run: (event) => { if (event.target === page.timeline.canvas) page.timeline.zoomToChain(); }, plain: true },
     { keys: ["?"], show: "?", what: "this sheet", run: () => byId("keys").showModal() },
-    { keys: ["Escape"], show: "Esc", what: "clear the selection", run: () => page.select(null), plain: true },
+    { keys: ["Escape"], show: "Esc", what: "clear the selection", run: (event) => { if (typing(event.target)) leave(event.target); else page.select(null); }, plain: true },
   ], []);
 }
 

@@ -19,7 +19,7 @@
  *   state: SessionState|null, now: number, link: "connecting"|"open"|"waiting", silence: number,
  *   online: boolean, farewell: string, lagging: number, usual: number|null, pods: number,
  *   downSince: number|null, opening: boolean, lost: number, told: number, next?: number|null,
- *   barred?: boolean, trouble?: string, ending?: Ending|null, failure?: string
+ *   barred?: boolean, trouble?: string, ending?: Ending|null, played?: boolean, failure?: string
  * }} Situation
  *   `failure`: what the last global relist ended with, if it failed.
  *   `silence`: since the last message (ns). `lagging`: records skipped a moment ago. `usual`: this
@@ -27,13 +27,16 @@
  *   `opening`: the session's first try to connect goes on. `lost`: those of the skipped that are not
  *   known here. `told`: stop events that came since the oldest call began. `next`: until the next try
  *   to connect (ns); null: one is under way. `barred`: it wants another token. `trouble`: why
- *   nothing can be played. `ending`: the cursor of a player is at the end.
+ *   nothing can be played. `ending`: the cursor of a player is at the end. `played`: there
+ *   is a player: what is shown is not of now.
  */
 import { age, count, duration, sentence } from "./words.js";
 
 /** Silence that counts as gone (ns): the server speaks twice a second. */
 const GONE = 3e9;
-/** A global relist in progress for so long is said (ns). */
+/** As in app/engine/hanging.py: a call that waits for so long hangs, and so does a relist whose lists have not come back (ns). */
+const HUNG = 5e9;
+/** The same of a global relist that inspects pods (ns). */
 const LONG = 30e9;
 /** What a failed call says of the runtime, by what was told of it: as FAILURES in app/web/nowfacts.py. @type {[RegExp, string][]} */
 const FAILURES = [
@@ -42,6 +45,20 @@ const FAILURES = [
 ];
 const SLOW_FACTOR = 10;
 const SLOW_LEAST = 100e6;
+
+/**
+ * Since when the runtime hangs: the call that waits, or else the relist in progress, as a session
+ * looks at its calls now and then only. Null: it does not.
+ * @param {SessionState|null} state @param {number} now ns
+ */
+export function hangsSince(state, now) {
+  if (!state) return null;
+  const { oldest_call: call, engine: { running, health } } = state;
+  if (call?.hung) return call.since_t;
+  if (!running) return null;
+  const listed = running.scope === "global" && health.last_start_t !== null && health.last_start_t >= running.started;
+  return now - running.started > (listed ? LONG : HUNG) ? running.started : null;
+}
 
 /** @param {string} id */
 const help = (id, text = "What this means") => ({ text, href: `/help#${id}` });
@@ -111,7 +128,7 @@ function unrecorded(at) {
     : gap.edge === "after" ? ["What is recorded of this node ended ", before, " ago."]
       : ["The recording before ended ", before, " ago, the next begins in ", next, "."];
   return {
-    id: "unrecorded", icon: "waiting", word: "Not recorded.", fact: ["Nothing is known from ", { b: duration(gap.to - gap.from) }, "."],
+    id: "unrecorded", icon: "waiting", word: "Not recorded.", fact,
     meaning: "plegscope was not running, or its recording is not among these files.", action: help("unrecorded"),
   };
 }
@@ -157,10 +174,17 @@ function nextTry(at, first = false) {
 /** The loop or the runtime is not well. @param {Situation} at @returns {Condition|null} */
 function ill(at) {
   const state = /** @type {SessionState} */ (at.state);
-  const { health, running, last_global: last, period_ns: period } = state.engine;
+  const { health, last_global: last, period_ns: period } = state.engine;
   const limit = duration(health.threshold_ns);
+  const hangs = hangsSince(state, at.now);
   if (health.last_start_t === null) {
-    if (state.oldest_call?.hung) return hung(at);
+    if (hangs !== null) return hung(at, hangs);
+    if (at.played) {
+      return {
+        id: "starting", icon: "waiting", word: "No relist yet.", fact: ["Nothing is known of the pods at this time."],
+        meaning: "What is played begins before its first relist: Space plays on, > goes to the end of that relist.", action: help("starting", "Why this is not a fault"),
+      };
+    }
     return { id: "starting", icon: "waiting", word: "Starting.", fact: ["No relist yet."], meaning: `${last?.ok !== false ? "" : `The runtime ${failing(at)}; its lists are asked for again every second. `}Normal for the first seconds; turns green by itself.`, action: help("starting", "Why this is not a fault") };
   }
   const since = at.now - health.last_start_t;
@@ -171,8 +195,7 @@ function ill(at) {
       action: help("unhealthy", "What to check first"),
     };
   }
-  if (state.oldest_call?.hung) return hung(at);
-  if (running && running.scope === "global" && at.now - running.started > LONG) return hung(at);
+  if (hangs !== null) return hung(at, hangs);
   // One that fails in between is passed over: the next one is a second away.
   if (last?.ok === false && since > 2 * period) {
     return {
@@ -184,18 +207,17 @@ function ill(at) {
   return null;
 }
 
-/** @param {Situation} at @returns {Condition} */
-function hung(at) {
+/** @param {Situation} at @param {number} since @returns {Condition} */
+function hung(at, since) {
   const state = /** @type {SessionState} */ (at.state);
-  const { health, running } = state.engine;
+  const { health } = state.engine;
   const call = state.oldest_call;
   const left = health.last_start_t === null ? null : health.threshold_ns - (at.now - health.last_start_t);
-  const oldest = at.now - (call?.hung ? call.since_t : running?.started ?? at.now);
   const events = at.told
     ? ` ${count(at.told, "stop event")} ${at.told === 1 ? "has" : "have"} come since: the runtime lives, but what they ask for waits behind the call.`
     : state.engine.stream.state === "connected" ? " No stop event has come since; a stream that is open says nothing while the runtime hangs." : "";
   return {
-    id: "hung", icon: "warning", word: at.told ? "Calls hang, events come." : "Runtime hung.", fact: ["Oldest call ", { b: age(oldest) }, "."],
+    id: "hung", icon: "warning", word: at.told ? "Calls hang, events come." : "Runtime hung.", fact: ["Oldest call ", { b: age(at.now - since) }, "."],
     meaning: `${call?.hung ? call.method : "A runtime call"} has not returned.${left !== null && left > 0 ? ` Unhealthy in ${duration(left)}.` : ""}${events}`,
     action: help("hung", "What to check first"),
   };

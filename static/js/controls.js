@@ -38,13 +38,28 @@ export function wireControls(page) {
   page.timeline.canvas.addEventListener("focus", () => { page.timeline.dirty = true; });
   page.timeline.canvas.addEventListener("blur", () => { page.timeline.dirty = true; });
   document.addEventListener("click", (event) => page.openPod(event));
+  /** What the panel shows. @type {Element|null} */
+  let shown = null;
   document.body.addEventListener("htmx:after:swap", () => {
     const panel = byId("panel");
-    if (!byId("panel-body").childElementCount || !panel.hidden) return;
+    const { firstElementChild: told } = byId("panel-body");
+    if (!told || (told === shown && !panel.hidden)) return;
+    // Another document is read from its beginning; one that is only brought up to date stays where it is.
+    shown = told;
+    panel.scrollTop = 0;
+    if (!panel.hidden) {
+      if (!panel.contains(document.activeElement)) byId("panel-close").focus();
+      return;
+    }
     if (page.selected !== null) page.select(null);
     panel.hidden = false;
+    // A browser remembers how far something hidden was scrolled.
+    panel.scrollTop = 0;
     byId("panel-close").focus();
   });
+  document.addEventListener("toggle", (/** @type {any} */ event) => {
+    if (event.newState === "open" && event.target instanceof HTMLElement && event.target.popover) event.target.scrollTop = 0;
+  }, true);
   addEventListener("online", () => page.source.hurry());
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState !== "visible") return;

@@ -16,6 +16,8 @@ export class Drawer {
     this.host = host;
     this.element = /** @type {HTMLElement} */ (byId("drawer"));
     this.key = "";
+    /** Whose chain is told. @type {number|null} */
+    this.seq = null;
     /** Whether the raw records are shown; stays from mark to mark. */
     this.rawOpen = false;
   }
@@ -24,6 +26,7 @@ export class Drawer {
     this.element.hidden = true;
     this.element.replaceChildren();
     this.key = "";
+    this.seq = null;
   }
 
   /** @param {Chain|null} chain @param {number} now */
@@ -36,7 +39,9 @@ export class Drawer {
     const list = hops(chain);
     const key = JSON.stringify([chain.seq, told, list, this.host.utc(), this.host.isNear()]);
     if (key === this.key) return;
-    const scroll = this.element.scrollTop;
+    // Another chain is read from its beginning.
+    const scroll = chain.seq === this.seq ? this.element.scrollTop : 0;
+    this.seq = chain.seq;
     const focus = this.element.contains(document.activeElement) ? document.activeElement?.getAttribute("data-act") : null;
     this.key = key;
     this.element.hidden = false;

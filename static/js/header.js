@@ -1,6 +1,6 @@
 // @ts-check
 /** Everything on the node page that is words or small pictures, brought up to date together. */
-import { condition } from "./condition.js";
+import { condition, hangsSince } from "./condition.js";
 import { byId, h, setText } from "./dom.js";
 import { total } from "./legend.js";
 import { failure, told, usual } from "./stats.js";
@@ -21,13 +21,14 @@ export class Header {
     if (performance.now() > page.laggingUntil) page.lagging = 0;
     const typical = usual(store);
     const pods = [...store.lanes.values()].filter((lane) => lane.goneT === null).length;
-    const call = store.state?.oldest_call;
+    const hangs = hangsSince(store.state, now);
     const next = page.source.nextTry?.() ?? null;
     const how = condition({
-      told: call?.hung ? told(store, call.since_t) : 0,
+      told: hangs === null ? 0 : told(store, hangs),
       state: store.state, now, link: page.source.link, silence: clock.silence(), online: navigator.onLine,
       farewell: page.source.farewell, lagging: page.lagging, lost: page.lost, usual: typical?.middle ?? null, pods, downSince: store.downSince, opening: store.opening(now),
       next: next === null ? null : next * 1e6, barred: page.source.barred === true, trouble: page.source.trouble, failure: failure(store), ending: page.options.ending?.() ?? null,
+      played: page.options.clock !== undefined,
     });
     this.lost = how.waits !== undefined;
     // What is frozen does not tick: nothing is known after it.
@@ -73,8 +74,9 @@ export class Header {
     const { page } = this;
     const box = byId("empty");
     const { state } = page.store;
+    const played = page.options.clock !== undefined;
     let [bold, text] = ["", ""];
-    if (!state || state.engine.health.last_start_t === null) text = "Asking the runtime for everything.";
+    if (!state || state.engine.health.last_start_t === null) text = played ? "Before the first relist nothing is known of the pods." : "Asking the runtime for everything.";
     else if (page.lineup.filter && !page.lineup.rows.length) {
       bold = `No pod matches “${page.lineup.filter}”.`;
       text = `${page.lineup.hidden} ${page.lineup.hidden === 1 ? "pod is" : "pods are"} hidden by the filter.`;

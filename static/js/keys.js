@@ -1,12 +1,54 @@
 // @ts-check
-/** Single keys, their sheet, and the switch that turns them off. */
+/**
+ * Single keys, their sheet, and the switch that turns them off. A field that is typed into has all
+ * keys for itself until it is left: by Enter, which accepts, or Esc. Other controls have their own.
+ */
 import { byId, h, setting } from "./dom.js";
 
 /** @typedef {{keys: string[], show: string, what: string, run: (event: KeyboardEvent) => void, plain?: boolean}} Key `plain`: works even when single keys are off */
 
-/** Whether the event comes from where typing belongs. @param {EventTarget|null} target */
-function typing(target) {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName));
+/** What a slider moves by. */
+const SLIDES = /^(Arrow|Home$|End$|Page)/;
+const PRESSES = /^( |Enter)$/;
+/** What each kind of `input` does with keys; all others are typed into. @type {Record<string, RegExp>} */
+const OWN = { range: SLIDES, checkbox: PRESSES, radio: /^( |Enter|Arrow.*)$/, button: PRESSES, submit: PRESSES, reset: PRESSES, file: PRESSES };
+
+/**
+ * Whether a control has this key for itself. A list has the letters of its choices, as it is searched by them.
+ * @param {any} target @param {string} key
+ */
+export function takes(target, key) {
+  if (target?.isContentEditable) return true;
+  switch (target?.tagName) {
+    case "TEXTAREA": return true;
+    case "INPUT": return OWN[target.type]?.test(key) ?? true;
+    case "SELECT": return key.length > 1 || key === " " || [...target.options].some((one) => one.text.toLowerCase().includes(key.toLowerCase()));
+    // Space and Enter on a button or a link are the button's.
+    default: return PRESSES.test(key) && Boolean(target?.closest?.("button, a, summary, label"));
+  }
+}
+
+/** Whether a control is typed into. @param {any} target */
+export function typing(target) {
+  return Boolean(target?.isContentEditable) || target?.tagName === "TEXTAREA" || (target?.tagName === "INPUT" && !OWN[target.type]);
+}
+
+/** Where the focus was when a key led to a field. @type {WeakMap<Element, Element>} */
+const before = new WeakMap();
+
+/** A key leads to a field: to write something else into it. @param {HTMLInputElement} field */
+export function enter(field) {
+  if (document.activeElement && document.activeElement !== field) before.set(field, document.activeElement);
+  field.focus();
+  field.select();
+}
+
+/** A field has what it was to have: the picture has the focus again, if it had it, and the keys are keys. @param {any} field */
+export function leave(field) {
+  if (document.activeElement !== field) return;
+  const from = before.get(field);
+  if (from instanceof HTMLCanvasElement && from.isConnected && from.offsetParent) from.focus({ preventScroll: true });
+  else field.blur();
 }
 
 export class Keys {
@@ -22,13 +64,15 @@ export class Keys {
     }
     byId("keys-open").addEventListener("click", () => this.dialog.showModal());
     document.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || this.dialog.open) return;
-      if (typing(event.target) && event.key !== "Escape") return;
-      // Space and Enter on a button or a link are the button's.
-      if ((event.key === " " || event.key === "Enter") && event.target instanceof Element && event.target.closest("button, a, summary, label")) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || this.dialog.open) return;
+      const { target } = event;
+      if (event.key !== "Escape" && takes(target, event.key)) {
+        // What is searched for has been found while it was typed.
+        if (event.key === "Enter" && !event.defaultPrevented && target instanceof HTMLInputElement && target.type === "search") leave(target);
+        return;
+      }
       const key = keys.find((each) => each.keys.includes(event.key) && (each.plain || this.switch.checked));
-      if (!key) return;
-      key.run(event);
+      key?.run(event);
     });
   }
 }

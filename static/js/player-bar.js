@@ -10,9 +10,10 @@
  * @typedef {import("./keys.js").Key} Key
  */
 import { byId, plain, setText } from "./dom.js";
+import { enter, leave } from "./keys.js";
 import { cells } from "./rows.js";
 import { parseMoment, runTime } from "./run-link.js";
-import { count, duration } from "./words.js";
+import { count, duration, sentence } from "./words.js";
 
 /** A move is spoken when nothing else has been done for so long, ms: steps come in quick succession. */
 const SPEAK_AFTER = 500;
@@ -56,8 +57,12 @@ export class PlayerBar {
     this.pod = null;
     this.scrubber = /** @type {HTMLInputElement} */ (byId("scrubber"));
     this.rate = /** @type {HTMLSelectElement} */ (byId("rate"));
-    /** Goes where the player cannot go yet; whether it does. @type {(t: number) => boolean} */
+    /** Goes where the player cannot go yet, and plays from there if it is told to; whether it does. @type {(t: number, plays?: boolean) => boolean} */
     this.later = () => false;
+    /** What the steps lead through, in a sentence that says that something is not there. */
+    this.within = () => "";
+    /** Why the cursor is where it is, until it moves. */
+    this.why = "";
     /** The newest record in a few words. @type {(rec: import("./types.js").Rec) => string} */
     this.words = (rec) => recordWords(rec, page.store);
     /** Steps through the events of a pod that is not the player's; null: the pod is. @type {{name: () => string, step: (direction: -1|1) => Promise<boolean>}|null} */
@@ -67,7 +72,7 @@ export class PlayerBar {
     const on = (/** @type {string} */ id, /** @type {string} */ name, /** @type {(event: any) => void} */ run) => byId(id).addEventListener(name, run);
     on("play", "click", () => this.toggle());
     on("to-start", "click", () => player.toStart());
-    on("to-end", "click", () => player.toEnd());
+    on("to-end", "click", () => this.toEnd());
     on("step-back", "click", () => player.step(-1));
     on("step-on", "click", () => player.step(1));
     on("relist-back", "click", () => this.relist(-1));
@@ -75,6 +80,12 @@ export class PlayerBar {
     on("pod-back", "click", () => this.podEvent(-1));
     on("pod-on", "click", () => this.podEvent(1));
     this.scrubber.addEventListener("input", () => player.seek(player.film?.time(Number(this.scrubber.value) * 1e6) ?? 0));
+    this.scrubber.addEventListener("keydown", (event) => {
+      // Its own end is where the reading has come to.
+      if (event.key !== "End") return;
+      event.preventDefault();
+      this.toEnd();
+    });
     this.rate.addEventListener("change", () => player.setRate(Number(this.rate.value)));
     on("jump", "submit", (event) => {
       event.preventDefault();
@@ -99,21 +110,40 @@ export class PlayerBar {
   }
 
   toggle() {
-    this.player.toggle();
+    const { player } = this;
+    const { from } = player;
+    if (!player.playing && from !== null && this.later(from, true)) return;
+    player.toggle();
     // Whoever lets time go on wants to see it.
     if (this.player.playing) this.page.view.follow();
   }
 
+  /** To the end, which may have to be read first. */
+  toEnd() {
+    if (!this.player.ready) {
+      this.player.seek(Infinity);
+      this.say("Going to the end once it is here.", true);
+    } else if (!this.later(Infinity)) this.player.toEnd();
+  }
+
+  /** Whether there is something to step through; says so if not. */
+  canStep() {
+    if (!this.player.ready) this.say("Nothing is here yet to step through.", true);
+    return this.player.ready;
+  }
+
   /** @param {-1|1} direction */
   async relist(direction) {
-    if (!(await this.player.stepRelist(direction))) this.say(direction > 0 ? "No relist ends after this." : "No relist ended before this.", true);
+    if (!this.canStep()) return;
+    if (!(await this.player.stepRelist(direction))) this.say(direction > 0 ? `No relist ends after this${this.within()}.` : "No relist ended before this.", true);
   }
 
   /** @param {-1|1} direction */
   async podEvent(direction) {
     const { elsewhere } = this;
+    if (!this.canStep()) return;
     if (this.pod === null && !elsewhere) this.say(NO_POD, true);
-    else if (!(elsewhere ? await elsewhere.step(direction) : await this.player.stepPod(this.pod ?? "", direction))) this.say(direction > 0 ? "Nothing happens to this pod after this." : "Nothing happened to this pod before this.", true);
+    else if (!(elsewhere ? await elsewhere.step(direction) : await this.player.stepPod(this.pod ?? "", direction))) this.say(direction > 0 ? `Nothing happens to this pod after this${this.within()}.` : "Nothing happened to this pod before this.", true);
   }
 
   /** To a time that was typed. @param {string} text */
@@ -123,7 +153,10 @@ export class PlayerBar {
     const input = byId("jump-to");
     input.setAttribute("aria-invalid", String(t === null));
     if (t === null) this.say(`“${plain(text)}” is no time: write it like 12.5, 1m30s, 1:30, +10s or 14:32:40.`, true);
-    else if (!this.later(t)) player.seek(t);
+    else {
+      if (!this.later(t)) player.seek(t);
+      leave(input);
+    }
   }
 
   /** Say something to those who listen; `seen`: write it for the others too. @param {string} text @param {boolean} [seen] */
@@ -156,7 +189,9 @@ export class PlayerBar {
     this.scrubber.setAttribute("aria-valuetext", told.replaceAll("\u00a0", " "));
     setText(byId("player-t"), runTime(t));
     if (!ready) return;
-    const where = `Record ${seq.toLocaleString("en-US")} of ${player.total.toLocaleString("en-US")}`;
+    const { why } = this;
+    this.why = "";
+    const where = `Record ${seq.toLocaleString("en-US")} of ${player.total.toLocaleString("en-US")}${why && `, ${why}`}`;
     const what = newest ? this.words(newest) : "nothing has happened yet";
     setText(byId("player-what"), `${where}: ${what}`);
     setText(byId("player-faults"), faultWords(page.store.state?.faults ?? [], t));
@@ -168,7 +203,7 @@ export class PlayerBar {
     if (!player.playing) {
       page.writeAddress();
       clearTimeout(this.speaking);
-      this.speaking = setTimeout(() => this.say(`${stateWord(player)} at ${runTime(t)}. ${what}.`), SPEAK_AFTER);
+      this.speaking = setTimeout(() => this.say(`${stateWord(player)} at ${runTime(t)}${why && `, ${why}`}. ${sentence(what)}`), SPEAK_AFTER);
     }
   }
 
@@ -215,9 +250,9 @@ export function playerKeys(bar) {
     key(["p"], "p", "the selected pod’s next event", (shown) => shown.podEvent(1)),
     key(["r"], "r", "faster", (shown) => shown.player.shift(1)),
     key(["R"], "R", "slower", (shown) => shown.player.shift(-1)),
-    key(["j"], "j", "jump to a time", () => { byId("jump-to").focus(); byId("jump-to").select(); }),
+    key(["j"], "j", "jump to a time", () => enter(byId("jump-to"))),
     key(["Home"], "Home", "to the start of the run", (shown) => shown.player.toStart(), true),
-    key(["End"], "End", "to its end", (shown) => shown.player.toEnd(), true),
+    key(["End"], "End", "to its end", (shown) => shown.toEnd(), true),
     key(["l"], "l", "the window back to the cursor", (shown) => shown.page.live()),
   ];
 }

@@ -76,13 +76,16 @@ export class Player {
   /**
    * @param {{
    *   load: () => Promise<RunRecords|import("./film.js").Film>, mono?: () => number, t?: number,
-   *   seq?: number|null
+   *   seq?: number|null, growing?: () => boolean
    * }} options `load`: gets the run, or a film. `mono`: milliseconds. `t`, `seq`: where the cursor
-   *   begins.
+   *   begins. `growing`: whether the end may be later still, as more is being read.
    */
   constructor(options) {
     this.options = options;
     this.mono = options.mono ?? (() => performance.now());
+    this.growing = options.growing ?? (() => false);
+    /** Where the cursor begins: a move before there is anything says so. */
+    this.begin = { t: options.t ?? 0, seq: options.seq ?? null, asked: false };
     this.clock = new PlayerClock(this);
     /** @type {import("./connection.js").Link} */
     this.link = "connecting";
@@ -169,13 +172,22 @@ export class Player {
     this.trouble = "";
     try {
       const told = await this.options.load();
-      this.film = "run" in told ? new Whole(told) : told;
+      const film = "run" in told ? new Whole(told) : told;
+      // Tried again it is where it was; a move meanwhile says where else.
+      let at = this.film ? { ...this.begin, t: this.t } : this.begin;
+      const begin = this.begin;
+      await film.load(Math.min(at.t, film.duration), at.seq);
+      while (this.begin !== begin && at !== this.begin) {
+        at = this.begin;
+        await film.load(Math.min(at.t, film.duration), at.seq);
+      }
+      this.film = film;
       this.run = "run" in told ? told.run : null;
       this.records = "run" in told ? told.records : [];
       this.link = "open";
-      await this.film.load(Math.min(this.t, this.duration), this.options.seq ?? null);
+      const { t, seq } = at;
       this.take({ type: "hello", session: this.film.session, version: "", resumed: false });
-      this.#show(Math.min(this.t, this.duration), this.options.seq ?? null, true);
+      this.#show(Math.min(t, this.duration), seq, true);
     } catch (error) {
       this.link = "waiting";
       this.trouble = error instanceof Error ? error.message : String(error);
@@ -253,11 +265,19 @@ export class Player {
 
   // Playing
 
+  /** Where playing begins if not at the cursor: a loop is played from its beginning, unless the cursor is in it; null: at the cursor. */
+  get from() {
+    const { loop, t } = this;
+    if (loop) return t < loop[0] || t >= loop[1] ? loop[0] : null;
+    return t >= this.duration && !this.growing() ? 0 : null;
+  }
+
   /** Let time go on, from the beginning if it is at its end. @param {{rate?: number, until?: number}} [how] `until`: stop by itself at this time (ns) */
   play(how = {}) {
     if (!this.film) return;
     if (how.rate) this.setRate(how.rate);
-    if (this.t >= this.duration) this.#go(this.loop?.[0] ?? 0, null);
+    const { from } = this;
+    if (from !== null) this.#go(from, null);
     this.until = how.until ?? null;
     this.playing = true;
     this.framed = this.mono();
@@ -299,15 +319,16 @@ export class Player {
     if (!this.film || this.wanted) return;
     const end = Math.min(this.until ?? Infinity, this.duration);
     let t = Math.min(end, this.t + passed * 1e6 * this.rate);
-    if (this.loop && this.t < this.loop[1] && t >= this.loop[1]) return this.#go(this.loop[0], null);
+    // Its end may have been put where the cursor is.
+    if (this.loop && t >= this.loop[1]) return this.#go(this.loop[0], null);
     const over = this.film.skip(t);
     if (over !== null && over < end && (!this.loop || over < this.loop[1])) {
       for (const call of this.onSkip) call(t, over);
       t = over;
     }
-    this.#go(t, null);
+    if (t > this.t) this.#go(t, null);
     this.film.ahead(t, this.rate);
-    if (t >= end) this.pause();
+    if (t >= end && !(t < (this.until ?? Infinity) && this.growing())) this.pause();
     return undefined;
   }
 
@@ -318,7 +339,10 @@ export class Player {
   /** Show a moment, now or once its records are here. @param {number|null} t null: that of record `seq` @param {number|null} seq null: all up to `t` */
   #go(t, seq) {
     const { film } = this;
-    if (!film) return;
+    if (!film) {
+      if (t !== null) this.begin = { t, seq, asked: true };
+      return;
+    }
     const inside = t === null ? 0 : Math.max(0, Math.min(t, this.duration));
     const coming = film.load(inside, seq);
     const show = () => this.#show(t === null ? (seq ? film.record(seq)?.t ?? 0 : 0) : inside, seq);

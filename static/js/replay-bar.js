@@ -11,11 +11,12 @@
  */
 import { byId, h, plain, setText } from "./dom.js";
 import { writeFilmLink } from "./film-link.js";
+import { typing } from "./keys.js";
 import { OverviewStrip } from "./overview.js";
 import { stretchFields } from "./replay-export.js";
 import { runTime } from "./run-link.js";
 import { Together } from "./together.js";
-import { count, duration, timeOfDay, zone } from "./words.js";
+import { count, duration, sentence, timeOfDay, zone } from "./words.js";
 
 /** Strips of the overview that have a height of their own. */
 const MOST_ROWS = 8;
@@ -61,6 +62,8 @@ export class ReplayBar {
     this.markers = [];
     /** The cursor is on its way to an incident, which is told there. */
     this.toIncident = false;
+    /** Waits for the next incident where not all has been read; whether it does. */
+    this.onward = () => false;
     /** The export's form has the node that is shown. */
     this.markedExport = false;
     this.strip = new OverviewStrip(/** @type {any} */ (byId("overview")), {
@@ -124,8 +127,10 @@ export class ReplayBar {
   /** @param {-1|1} direction */
   async incident(direction) {
     const { player, bar } = this;
+    if (!bar.canStep()) return;
     const several = this.tapes().length > 1;
     if (!(await player.stepIncident(direction))) {
+      if (direction > 0 && this.onward()) return;
       const on = several ? ", on any node" : "";
       bar.say(direction > 0 ? `No incident comes after this${on}.` : `No incident came before this${on}.`, true);
       return;
@@ -142,7 +147,7 @@ export class ReplayBar {
     const { tape, seq } = this.#newest();
     const at = tape?.told.incidents.find((one) => one.seq === seq);
     const on = tape && this.tapes().length > 1 ? ` on ${nameOf(tape)}` : "";
-    if (at) this.bar.say(`Incident${on} at ${runTime(at.t)}: ${plain(at.text)}.`, true);
+    if (at) this.bar.say(`Incident${on} at ${runTime(at.t)}: ${sentence(plain(at.text))}`, true);
     page.view.reveal(player.t, player.t);
   }
 
@@ -175,8 +180,8 @@ export class ReplayBar {
     const playing = player.playing;
     const ends = /** @type {[number, number]} */ ([Math.round(loop[0]), Math.min(player.duration, Math.round(loop[1]))]);
     if (player.t < ends[0] || player.t > ends[1]) player.seek(ends[0]);
-    if (playing) player.play();
     this.#setLoop(ends);
+    if (playing) player.play();
   }
 
   /** @param {KeyboardEvent} event */
@@ -185,7 +190,7 @@ export class ReplayBar {
     if (strip.dragging) strip.letGo();
     else if (byId("panel").hidden && page.selected === null && this.panes.clear()) event.preventDefault();
     else if (player.loop && page.selected === null && byId("panel").hidden && !document.querySelector(":popover-open, dialog[open]")
-      && !(event.target instanceof Element && event.target.closest("input, select, textarea"))) this.noLoop();
+      && !typing(event.target) && !(event.target instanceof HTMLSelectElement)) this.noLoop();
     else return;
     event.stopPropagation();
   }
@@ -312,7 +317,7 @@ export class ReplayBar {
     const end = byId("film-end");
     const ended = tape !== null && player.state === "following";
     end.hidden = !ended;
-    if (ended) setText(end, endWords({ whole: this.tapes().every((one) => one.told.whole), warnings: tape.told.warnings }, `${timeOfDay(page.clock.wall(player.t), page.times, 3)} ${zone(page.times)}`));
+    if (ended) setText(end, endWords({ whole: !player.growing(), warnings: tape.told.warnings }, `${timeOfDay(page.clock.wall(player.t), page.times, 3)} ${zone(page.times)}`));
     this.strip.update();
   }
 }

@@ -1,25 +1,33 @@
 // @ts-check
 /**
- * A link, or somebody, wants to go where the recording has not been read yet. The page is there at
- * once with what has been read, says what it waits for and how far that is, and goes there when it
- * can; whoever moves the cursor meanwhile stays where he is.
+ * A link, or somebody, wants to go where the recording has not been read yet: to a time, to the end,
+ * to the next incident. The page is there at once with what has been read, says what it waits for and
+ * how far that is, and goes there when it can; whoever moves the cursor meanwhile stays where he is.
  *
  * @typedef {import("./player.js").Player} Player
- * @typedef {{t: number, seq: number|null, selected: number|null, of: number|null}} Aim
+ * @typedef {{t: number, seq: number|null, selected: number|null, of: number|null}} Place
+ * @typedef {{
+ *   words: (read: number) => string, share: () => number, here: () => boolean, go: () => void, link?: Place
+ * }} Aim `words`: what is waited for, where `read` (ns) has been read; `share`: how much of it, from
+ *   0 to 1; `here`: whether one can go there; `link`: what the address says meanwhile, if not where the
+ *   cursor is.
  */
 import { byId, setText } from "./dom.js";
 import { runTime } from "./run-link.js";
 
-/** @param {number} t where to @param {number} read how far it has been read, ns */
+/** @param {number} t where to; Infinity: the end @param {number} read how far it has been read, ns */
 export function waitWords(t, read) {
-  return `Going to ${runTime(t)}, which has not been read yet: ${runTime(read)} have.`;
+  return `Going to ${t === Infinity ? "the end" : runTime(t)}, which has not been read yet: ${runTime(read)} have.`;
 }
 
 export class Landing {
-  /** @param {Player} player @param {() => boolean} whole whether all has been read @param {(aim: Aim) => void} landed */
-  constructor(player, whole, landed) {
+  /**
+   * @param {Player} player @param {() => {ended: boolean, share: number}} read whether it is known when all of it ends, and how much of it has been read
+   * @param {(place: Place) => void} landed
+   */
+  constructor(player, read, landed) {
     this.player = player;
-    this.whole = whole;
+    this.read = read;
     this.landed = landed;
     /** @type {Aim|null} */
     this.aim = null;
@@ -31,15 +39,33 @@ export class Landing {
     player.onCursor.push(() => this.#over());
   }
 
-  /** Whether `t` has not been read yet. @param {number} t */
+  /** Whether `t` has not been read yet. @param {number} t Infinity: the end */
   beyond(t) {
-    return t > this.player.duration && !this.whole();
+    return t > this.player.duration && !this.read().ended;
   }
 
-  /** Go there once it can be. @param {Aim} aim */
-  wait(aim) {
+  /** Go to a time, or to the end, once it can be. @param {Place} place @param {boolean} [plays] and play from there */
+  wait(place, plays = false) {
+    const { player } = this;
+    const { t, seq } = place;
+    this.waitFor({
+      words: (read) => waitWords(t, read),
+      share: () => (t === Infinity ? this.read().share : player.duration / Math.max(1, t)),
+      here: () => !this.beyond(t),
+      go: () => {
+        player.land(Math.min(t, player.duration), seq);
+        this.landed(place);
+        if (plays) player.play();
+      },
+      link: t === Infinity ? undefined : place,
+    });
+  }
+
+  /** @param {Aim} aim */
+  waitFor(aim) {
+    this.player.pause();
     this.aim = aim;
-    setText(byId("player-says"), `${waitWords(aim.t, this.player.duration)} The player can be used meanwhile.`);
+    setText(byId("player-says"), `${aim.words(this.player.duration)} The player can be used meanwhile.`);
     this.update();
   }
 
@@ -48,16 +74,14 @@ export class Landing {
     const { aim, player } = this;
     this.box.hidden = !aim;
     if (!aim) return;
-    if (!this.beyond(aim.t)) {
-      this.aim = null;
-      this.box.hidden = true;
+    if (aim.here()) {
       // Those who listen are told by the move itself.
-      player.land(aim.t, aim.seq);
-      this.landed(aim);
+      this.#over();
+      aim.go();
       return;
     }
-    setText(byId("film-wait-says"), waitWords(aim.t, player.duration));
-    byId("film-wait-bar").value = Math.floor((player.duration / Math.max(1, aim.t)) * 100);
+    setText(byId("film-wait-says"), aim.words(player.duration));
+    byId("film-wait-bar").value = Math.floor(aim.share() * 100);
   }
 
   #over() {

@@ -18,12 +18,15 @@ import { runTime } from "./run-link.js";
 import { Tape } from "./tape.js";
 import { Together } from "./together.js";
 import { firstSpan } from "./view.js";
+import { unquoted } from "./words.js";
 
 /** Records that the page knows at most; the tape has some more around them. */
 const CAPACITY = 60_000;
 /** How long the lanes keep their order, ns. */
 const STEADY = 30e9;
 const READ_EVERY = 400;
+/** So long before the first incident a recording is opened, ns: it is seen to happen. */
+const BEFORE = 2e9;
 /** Nodes that are shown together at most. */
 const MOST_NODES = 8;
 
@@ -35,17 +38,30 @@ async function ask(path, source, more = {}) {
     throw new Error("plegscope does not answer. Start it again with the same files, and try again.");
   });
   const told = await answer.json();
-  if (!answer.ok) throw new Error(told.error ?? `The server answered ${answer.status}. Load this page again.`);
+  if (!answer.ok) throw new Error(told.error ? unquoted(told.error) : `The server answered ${answer.status}. Load this page again.`);
   return told;
 }
 
 /** @param {string} source @param {() => Tape|undefined} tape that is fed by it @returns {import("./tape.js").Server} */
 function serverOf(source, tape) {
+  const told = (/** @type {number} */ since) => ask("", source, { since });
+  const found = async (/** @type {string} */ what, /** @type {number} */ seq, /** @type {boolean} */ back, /** @type {string} */ uid) => {
+    const answer = await ask("/find", source, { what, seq, back, uid });
+    const fed = tape();
+    // The server may have read on since it was asked how far.
+    if (fed && answer.seq !== null && answer.seq > fed.length) {
+      const since = fed.table.length;
+      const { layout } = fed.told;
+      const now = await told(since);
+      // What was laid out anew is taken up where that is looked for.
+      if (now.layout === layout && fed.told.layout === layout) fed.update(now, since);
+    }
+    return answer;
+  };
   return {
-    told: (since) => ask("", source, { since }),
+    told, found,
     piece: (number) => ask("/piece", source, { number }),
-    find: async (what, seq, back, uid) => (await ask("/find", source, { what, seq, back, uid })).seq,
-    found: (what, seq, back, uid) => ask("/find", source, { what, seq, back, uid }),
+    find: async (what, seq, back, uid) => (await found(what, seq, back, uid)).seq,
     bins: filmBins(tape, () => source),
   };
 }
@@ -88,6 +104,15 @@ function replayPage() {
   /** Of each node that is shown, the first one first. @type {Tape[]} */
   let tapes = [];
   const span = () => page?.view.span ?? 60e9;
+  /** Where it opens, as nobody says where: a moment before the first incident, if there are pods by then. */
+  const opens = { asked: place.t === null && place.seq === null && place.selected === null, t: 0, why: "" };
+  /** Whether all has been read up to its first incident. */
+  const toIncident = () => tapes.every(({ told }) => told.whole || told.incidents.length > 0);
+  const opening = () => {
+    const first = Math.min(...tapes.flatMap(({ told }) => told.incidents.slice(0, 1).map(({ t }) => t)));
+    if (!toIncident() || first < opens.t || first === Infinity) return opens;
+    return { t: Math.max(opens.t, first - BEFORE), why: "a moment before the first incident" };
+  };
   const open = async () => {
     const server = serverOf(source, () => tapes[0]);
     let told = await server.told(0);
@@ -98,16 +123,34 @@ function replayPage() {
       told = await server.told(0);
     }
     tapes = [new Tape(server, told, span)];
+    if (opens.asked && place.loop) [opens.t] = place.loop;
+    else if (opens.asked) {
+      // Before the first relist nothing is known of the pods.
+      const relist = await server.found("relist", 0, false, "").catch(() => null);
+      if (typeof relist?.t === "number") [opens.t, opens.why] = [relist.t, "after the first relist"];
+    }
     const nodes = told.nodes ?? [];
     const all = place.nodes === "all" || (!place.nodes && !new URLSearchParams(source).has("node"));
-    if (nodes.length < 2 || !all) return tapes[0];
+    const begin = () => {
+      if (!opens.asked || player.begin.asked) return;
+      const { t, why } = place.loop ? opens : opening();
+      player.begin = { t, seq: null, asked: false };
+      if (bar) bar.why = why;
+    };
+    if (nodes.length < 2 || !all) {
+      begin();
+      return tapes[0];
+    }
     for (const { number } of nodes.filter((one) => one.number !== told.node).slice(0, MOST_NODES - 1)) {
       const other = serverOf(sourceOf(source, number), () => tapes.find((tape) => tape.told.node === number));
       tapes.push(new Tape(other, await other.told(0), span));
     }
+    begin();
     return new Together(tapes);
   };
-  const player = new Player({ load: open, t: place.t ?? 0, seq: place.seq });
+  /** Whether it is known when all of them end. */
+  const ended = () => tapes.every(({ told }) => told.known);
+  const player = new Player({ load: open, t: place.t ?? 0, seq: place.seq, growing: () => !ended() });
   player.rate = place.rate;
   player.loop = place.loop;
   /** @type {PlayerBar|null} */
@@ -132,7 +175,7 @@ function replayPage() {
       read: filmPageQuery,
       write: (query) => {
         const chosen = panes?.selected;
-        const aim = landing?.aim ?? (player.ready ? null : { t: place.t, seq: place.seq, selected: place.selected, of: place.of ?? null });
+        const aim = landing?.aim?.link ?? (player.ready ? null : { t: place.t, seq: place.seq, selected: place.selected, of: place.of ?? null });
         return writeFilmLink(source, {
           t: aim ? aim.t : player.t, seq: aim ? aim.seq : player.midway,
           selected: aim ? aim.selected : chosen?.seq ?? page?.selected ?? null, of: aim ? aim.of : chosen?.number ?? null,
@@ -154,14 +197,26 @@ function replayPage() {
     else panes?.select(node, seq);
   });
   more = new ReplayBar(page, player, bar, () => tapes, source, place.digest, panes, moment);
-  landing = new Landing(player, () => tapes.every((tape) => tape.told.whole), (aim) => {
+  const share = () => tapes.reduce((all, { told }) => all + told.read, 0) / Math.max(1, tapes.length);
+  landing = new Landing(player, () => ({ ended: ended(), share: share() }), (aim) => {
     if (aim.selected === null) return;
     if (aim.of === null) page?.select(aim.selected);
     else panes?.select(aim.of, aim.selected);
   });
-  bar.later = (t) => {
+  bar.later = (t, plays) => {
     if (!landing?.beyond(t)) return false;
-    landing.wait({ t, seq: null, selected: null, of: null });
+    landing.wait({ t, seq: null, selected: null, of: null }, plays);
+    return true;
+  };
+  bar.within = () => (ended() ? "" : " in what has been read so far");
+  const whole = () => tapes.every(({ told }) => told.whole);
+  more.onward = () => {
+    const had = player.film?.incidents ?? 0;
+    if (whole()) return false;
+    landing?.waitFor({
+      words: () => "Looking for the next incident in what is still being read.", share,
+      here: () => whole() || (player.film?.incidents ?? 0) > had, go: () => void more?.incident(1),
+    });
     return true;
   };
   player.onLoad.push(() => {
@@ -171,9 +226,21 @@ function replayPage() {
     // A short recording fills the picture, unless the link says how much of it is to be shown.
     if (page && tapes.every((tape) => tape.told.whole) && !new URLSearchParams(given).has("span")) page.view.span = firstSpan(player.duration, page.view.span);
     more?.loaded();
-    const aim = { t: place.t ?? 0, seq: place.seq, selected: place.selected, of: place.of ?? null };
+    const { begin } = player;
+    const aim = begin.asked ? { t: begin.t, seq: begin.seq, selected: null, of: null } : { t: place.t ?? opens.t, seq: place.seq, selected: place.selected, of: place.of ?? null };
     if (landing?.beyond(aim.t)) landing.wait(aim);
-    else {
+    else if (begin.asked) landing?.update();
+    else if (opens.asked && !place.loop && !toIncident()) {
+      landing?.waitFor({
+        words: () => "Looking for the first incident in what is still being read.", share, here: toIncident,
+        go: () => {
+          const { t, why } = opening();
+          if (t === player.t || !bar) return;
+          bar.why = why;
+          player.seek(t);
+        },
+      });
+    } else {
       if (place.of !== null && place.of !== undefined && place.selected !== null) panes?.select(place.of, place.selected);
       if (aim.t > player.duration) bar?.say(`This link leads to ${runTime(aim.t)}, and the recording ends before: here is its end.`, true);
     }

@@ -11,6 +11,7 @@ import { PlayerBar, playerKeys, progressWords } from "./player-bar.js";
 import { pageQuery, readPlace, writeLink } from "./run-link.js";
 import { Presses, pressKeys } from "./run-press.js";
 import { firstSpan } from "./view.js";
+import { unquoted } from "./words.js";
 
 /** Records that a run may have; far more than a run of the server's has. */
 const CAPACITY = 1e6;
@@ -22,7 +23,7 @@ const PROGRESS_EVERY = 400;
 export async function fetchRun(run) {
   const answer = await fetch(`/api/v1/run/records?${run}`);
   const told = await answer.json();
-  if (!answer.ok) throw new Error(told.error ?? `The server answered ${answer.status}. Load this page again.`);
+  if (!answer.ok) throw new Error(told.error ? unquoted(told.error) : `The server answered ${answer.status}. Load this page again.`);
   return told;
 }
 
@@ -72,7 +73,7 @@ function runPage() {
   player.onLoad.push(() => {
     // A short run fills the picture, unless the link says how much of it is to be shown.
     if (!player.trouble && !new URLSearchParams(location.search).has("span")) page.view.span = firstSpan(player.duration, page.view.span);
-    if (place.t !== null || player.trouble) return;
+    if (place.t !== null || player.begin.asked || player.trouble) return;
     // A link without a time is somebody's first look.
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) player.seek(Math.min(10e9, player.duration));
     else player.play();

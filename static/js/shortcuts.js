@@ -2,7 +2,7 @@
 /** What each key does on the node page. */
 import { byId, setText } from "./dom.js";
 import { title } from "./hover.js";
-import { Keys } from "./keys.js";
+import { Keys, enter as goTo, leave, typing } from "./keys.js";
 import { laneKeys } from "./lane-menu.js";
 import { timeOfDay } from "./words.js";
 
@@ -38,7 +38,7 @@ export function wireKeys(page, more = []) {
   const own = [
     { keys: [" "], show: "Space", what: "pause, go on", run: (event) => { event.preventDefault(); if (view.following) page.pause(); else page.live(); } },
     { keys: ["l"], show: "l", what: "back to live", run: () => page.live() },
-    { keys: ["/"], show: "/", what: "filter pods", run: (event) => { event.preventDefault(); byId("filter").focus(); byId("filter").select(); } },
+    { keys: ["/"], show: "/", what: "filter pods", run: (event) => { event.preventDefault(); goTo(byId("filter")); } },
     { keys: ["t"], show: "t", what: "timeline or table", run: () => page.showView(page.shownView === "table" ? "timeline" : "table") },
     { keys: ["+", "="], show: "+", what: "less time in view", run: zoom(1 / 1.5) },
     { keys: ["-", "_"], show: "−", what: "more time in view", run: zoom(1.5) },
@@ -71,8 +71,13 @@ function escape(page) {
   const { activeElement } = document;
   // A menu that is open closes itself, and nothing else.
   if (document.querySelector(":popover-open")) return;
+  // A field is left before anything behind it is closed; one in the panel closes with it.
+  if (typing(activeElement) && !activeElement?.closest(".panel, .drawer")) {
+    if (activeElement === byId("filter") && page.lineup.filter) page.setFilter("");
+    leave(activeElement);
+    return;
+  }
   if (!byId("panel").hidden) page.closePanel();
   else if (page.selected !== null) page.select(null);
-  else if (activeElement === byId("filter") && page.lineup.filter) page.setFilter("");
   else if (activeElement instanceof HTMLElement) activeElement.blur();
 }

@@ -13,7 +13,7 @@
  *   nodes?: {number: number, name: string, files: string[]}[],
  *   end_t: number, whole: boolean, read: number, warnings: string[], state: any,
  *   pieces: [number, number][], idle: [number, number, boolean?][], incidents: Incident[],
- *   incidents_total: number, overview: Overview, layout: number
+ *   incidents_total: number, overview: Overview, layout: number, known?: boolean
  * }} FilmTold see app/hub/filmwire.py
  * @typedef {{number: number, first: number, state: any, pods: any[], changes: import("./reel.js").Change[], records: Rec[]}} Piece
  * @typedef {{

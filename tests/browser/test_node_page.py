@@ -425,6 +425,21 @@ def test_a_pods_name_opens_its_story_beside_the_timeline(page: Page) -> None:
     page.keyboard.type("redis")
     link = page.locator("#labels li.lane a")
     expect(link).to_have_count(1)
+    # What was typed stays; the next keys are keys again. Esc takes it back, and leaves too.
+    page.keyboard.press("Enter")
+    page.keyboard.press("t")
+    expect(page.locator("#table")).to_be_visible()
+    page.keyboard.press("t")
+    expect(page.locator("#filter")).to_have_value("redis")
+    page.keyboard.press("/")
+    page.keyboard.press("Escape")
+    page.keyboard.press("t")
+    expect(page.locator("#table")).to_be_visible()
+    expect(page.locator("#filter")).to_have_value("")
+    page.keyboard.press("t")
+    page.keyboard.press("/")
+    page.keyboard.type("redis")
+    expect(link).to_have_count(1)
     link.click()
     panel = page.locator("#panel")
     expect(panel).to_contain_text("Containers, newest first")
@@ -466,6 +481,12 @@ def test_the_sheet_of_keys_and_turning_them_off(page: Page) -> None:
     sheet = page.locator("#keys")
     expect(sheet).to_be_visible()
     expect(sheet).to_contain_text("timeline or table")
+    # It is longer than the window, and read from its title on.
+    assert sheet.evaluate("(one) => [one.scrollTop, one.scrollHeight > one.clientHeight]") == [
+        0,
+        True,
+    ]
+    expect(page.locator("#keys-title")).to_be_in_viewport()
     page.locator("#keys-on").uncheck()
     page.keyboard.press("Escape")
     page.keyboard.press("t")

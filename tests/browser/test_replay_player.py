@@ -145,8 +145,19 @@ def test_everything_goes_by_keyboard(page: Page, server: Command) -> None:
     page.keyboard.press("p")
     until(page, f"player.seq > {seq} && player.newest.uid === '{uid}'")
     page.keyboard.press("Escape")
+    # A slider keeps the keys that move it; the others are the page's.
+    box = page.locator("#scrubber").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2)
+    expect(page.locator("#scrubber")).to_be_focused()
+    t = cursor(page)[0]
+    page.keyboard.press("ArrowRight")
+    until(page, f"player.t > {t} && player.t < {t} + 1e9")
     page.keyboard.press("r")
     expect(page.locator("#rate")).to_have_value("2")
+    page.keyboard.press("Space")
+    expect(page.locator("#play-state")).to_have_text("Playing 2×")
+    page.keyboard.press("Space")
     page.keyboard.press("End")
     expect(page.locator("#film-end")).to_contain_text("The recording ends here, at ")
     expect(page.locator("#play-state")).to_have_text("At the end")
@@ -228,9 +239,16 @@ def test_the_scrubber_and_the_overview_lead_anywhere(page: Page, server: Command
         page.locator("#jump-to").fill(text)
         page.keyboard.press("Enter")
         until(page, condition)
-    page.locator("#jump-to").fill("soon")
+    # What is accepted gives the keys back, and so does who gives up; what is wrong can be mended.
+    page.keyboard.press("j")
+    page.keyboard.type("soon")
     page.keyboard.press("Enter")
     expect(page.locator("#player-what")).to_contain_text("“soon” is no time")
+    expect(page.locator("#jump-to")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#jump-to")).not_to_be_focused()
+    page.keyboard.press("w")
+    expect(page.locator("#now-at")).to_be_visible()
 
 
 def test_a_loop_goes_round(page: Page, server: Command) -> None:
@@ -252,6 +270,17 @@ def test_a_loop_goes_round(page: Page, server: Command) -> None:
     assert page.evaluate("window.most") <= 10.5 * S
     page.keyboard.press("x")
     expect(page.locator("#loop-words")).to_have_text("off")
+    # Set from its end, as is usual, it is played from its beginning.
+    for t, key in ((20, "i"), (20.5, "o")):
+        page.evaluate(f"player.seek({t}e9)")
+        until(page, f"player.t === {t}e9")
+        page.keyboard.press(key)
+    page.evaluate("Object.assign(window, { rounds: 0, most: 0 })")
+    page.keyboard.press("Space")
+    until(page, "window.rounds >= 3")
+    page.keyboard.press("Space")
+    assert page.evaluate("window.most") <= 20.5 * S
+    assert page.evaluate("player.t") >= 20 * S
 
 
 def test_a_loop_is_drawn_and_a_part_exported(page: Page, server: Command) -> None:
@@ -332,16 +361,26 @@ def test_how_it_was_at_the_cursor(page: Page, server: Command) -> None:
 
 
 def test_a_link_waits_for_what_has_not_been_read(page: Page, server: Command) -> None:
-    held = {"on": True}
+    held = {"on": True, "empty": False}
 
     def told(route: Route) -> None:
         answer = route.fetch()
         film = answer.json()
         if held["on"]:
-            film |= {"whole": False, "read": 0.25, "end_t": 20 * S}
+            film |= {"whole": False, "known": False, "read": 0.25, "end_t": 20 * S}
+            film |= {"incidents": [], "incidents_total": 0}
+        if held["empty"]:
+            film |= {"pieces": [], "records": 0, "end_t": 0}
         route.fulfill(response=answer, json=film)
 
+    def found(route: Route) -> None:
+        if held["on"] and "what=incident" in route.request.url:
+            route.fulfill(json={"seq": None, "t": None})
+        else:
+            route.continue_()
+
     page.route("**/api/v1/recording?*", told)
+    page.route("**/api/v1/recording/find?*", found)
     go(page, server, "t=33s&loop=32s..34s")
     wait = page.locator("#film-wait")
     expect(wait).to_contain_text("Going to 33.000 s, which has not been read yet: 20.000 s have.")
@@ -360,6 +399,70 @@ def test_a_link_waits_for_what_has_not_been_read(page: Page, server: Command) ->
     held["on"] = False
     until(page, "!document.getElementById('player-end').textContent.includes('read')")
     assert cursor(page)[0] == 5 * S
+    # To the end, and to the next incident.
+    held["on"] = True
+    page.reload()
+    expect(page.locator("#play-state")).to_have_text("Paused", timeout=PATIENT_MS)
+    page.keyboard.press("End")
+    expect(wait).to_contain_text("Going to the end, which has not been read yet: 20.000")
+    expect(wait.get_by_role("progressbar")).to_have_attribute("value", "25")
+    assert cursor(page)[0] == 5 * S
+    page.keyboard.press("e")
+    expect(wait).to_contain_text("Looking for the next incident")
+    held["on"] = False
+    expect(page.locator("#player-what")).to_contain_text("Incident at", timeout=PATIENT_MS)
+    expect(wait).to_be_hidden()
+    held["on"] = True
+    page.reload()
+    expect(page.locator("#play-state")).not_to_have_text("Loading", timeout=PATIENT_MS)
+    page.locator("#scrubber").focus()
+    page.keyboard.press("End")
+    expect(wait).to_contain_text("Going to the end")
+    held["on"] = False
+    until(page, "player.t === player.duration && player.t > 80e9")
+    # Nor is a key lost while nothing is here.
+    held["empty"] = held["on"] = True
+    page.reload()
+    expect(page.locator("#player-what")).to_contain_text("Reading storm.mcap")
+    page.keyboard.press("End")
+    held["empty"] = False
+    expect(wait).to_contain_text("Going to the end", timeout=PATIENT_MS)
+    held["on"] = False
+    until(page, "player.t === player.duration && player.t > 80e9")
+
+
+def test_without_a_time_it_opens_before_the_first_incident(page: Page, server: Command) -> None:
+    held = {"on": True}
+
+    def told(route: Route) -> None:
+        answer = route.fetch()
+        film = answer.json()
+        if held["on"]:
+            film |= {"whole": False, "incidents": [], "incidents_total": 0}
+        route.fulfill(response=answer, json=film)
+
+    page.route("**/api/v1/recording?*", told)
+    page.goto(server.address())
+    what = page.locator("#player-what")
+    expect(what).to_contain_text("after the first relist", timeout=PATIENT_MS)
+    expect(page.locator("#labels li.lane").first).to_be_visible()
+    expect(page.locator("#film-wait")).to_contain_text("Looking for the first incident")
+    held["on"] = False
+    expect(what).to_contain_text("a moment before the first incident", timeout=PATIENT_MS)
+    expect(page.locator("#film-wait")).to_be_hidden()
+    t = page.evaluate("player.film.told.incidents[0].t")
+    assert cursor(page)[0] == t - 2 * S
+    query = address(page)
+    page.goto(server.address())
+    expect(what).to_contain_text("a moment before the first incident", timeout=PATIENT_MS)
+    assert address(page) == query
+    # At its very beginning it does not speak of what somebody should wait for.
+    page.keyboard.press("Home")
+    expect(page.locator("#sentence")).to_contain_text("No relist yet.")
+    expect(page.locator("#meaning")).to_contain_text("Space plays on")
+    expect(page.locator("#empty")).to_have_text(
+        "Before the first relist nothing is known of the pods."
+    )
 
 
 def test_a_marker_is_kept_beside_the_recording(

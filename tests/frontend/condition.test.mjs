@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { condition } from "../../static/js/condition.js";
+import { condition, hangsSince } from "../../static/js/condition.js";
 import { flat, MS, S, state } from "./kit.mjs";
 
 /** @param {object} [at] */
@@ -23,6 +23,10 @@ test("starting is no fault", () => {
   const { text, icon } = say({ engine: health({ healthy: false, last_start_t: null }) });
   assert.equal(text, "Starting. No relist yet.");
   assert.equal(icon, "waiting");
+  // Who looks at a recording has nothing to wait for.
+  const played = say({ engine: health({ healthy: false, last_start_t: null }), played: true });
+  assert.equal(played.text, "No relist yet. Nothing is known of the pods at this time.");
+  assert.match(played.meaning, /Space plays on/);
   assert.equal(say({ state: null }).text, "Starting. Waiting for the first picture.");
 });
 
@@ -47,7 +51,14 @@ test("a hung runtime: age of the oldest call, and when it becomes unhealthy", ()
 test("a global relist that does not come back is said before anyone calls it hung", () => {
   const running = { relist: 4, scope: "global", source: "global", started: 8 * S, uid: null, duration_ns: null, ok: null, pods: 0, containers: 0 };
   assert.match(say({ engine: { ...health({}), running } }).text, /began 2.0 s ago has not come back/);
+  assert.match(say({ engine: { ...health({}), running: { ...running, started: -19 * S } } }).text, /began 29 s ago has not come back/);
   assert.equal(say({ engine: { ...health({}), running: { ...running, started: -25 * S } } }).id, "hung");
+  // Its lists have not even come back: a call of it hangs, whether or not a session has looked since.
+  const listing = { ...health({ last_start_t: 4 * S }), running: { ...running, started: 4.9 * S } };
+  assert.equal(say({ engine: listing }).text, "Runtime hung. Oldest call 5.1 s.");
+  assert.match(say({ engine: { ...listing, running: { ...running, started: 5.1 * S } } }).text, /^Healthy\. .* has not come back/);
+  assert.equal(say({ engine: { ...listing, ...health({ healthy: false, last_start_t: null }) } }).id, "hung");
+  assert.deepEqual([hangsSince(null, 0), hangsSince(state(listing), 10 * S), hangsSince(state(listing), 9 * S)], [null, 4.9 * S, null]);
 });
 
 test("one that failed says nothing of how long a relist takes", () => {

@@ -141,6 +141,45 @@ test("playing goes at its rate, tells what happens as batches, and stops at the 
   assert.deepEqual([player.t, player.state], [0, "playing"]);
 });
 
+test("a loop is played from its beginning, wherever the cursor is outside of it", async () => {
+  const { player, pass } = await loaded();
+  player.loop = [S, 2 * S];
+  for (const t of [0.2 * S, 2 * S, 3 * S, 4 * S]) {
+    player.seek(t);
+    player.play();
+    assert.equal(player.t, S, `from ${t / S} s`);
+  }
+  player.seek(1.5 * S);
+  player.play({ rate: 1 });
+  assert.equal(player.t, 1.5 * S);
+  // Its end is put where the cursor is, while it plays.
+  player.loop = [S, 1.5 * S];
+  pass(100);
+  assert.deepEqual([player.t, player.playing], [S, true]);
+});
+
+test("at the end of what has been read so far playing waits for more", async () => {
+  let growing = true;
+  const { player, pass } = await loaded({ growing: () => growing });
+  player.toEnd();
+  player.play();
+  pass(100);
+  assert.deepEqual([player.t, player.playing], [4 * S, true]);
+  growing = false;
+  pass(100);
+  assert.deepEqual([player.t, player.playing], [4 * S, false]);
+  player.play();
+  assert.equal(player.t, 0);
+});
+
+test("a move before anything is here says where the cursor begins", async () => {
+  const player = new Player({ load: async () => told(), t: S });
+  const loading = player.load();
+  player.seek(Infinity);
+  await loading;
+  assert.deepEqual([player.t, player.state, player.begin.asked], [4 * S, "following", true]);
+});
+
 test("a page that was in the background plays nothing meanwhile", async () => {
   const { player, pass } = await loaded();
   player.play({ rate: 1 });

@@ -381,6 +381,10 @@ test("a press is none, a drag is a loop, and its ends can be taken", () => {
   assert.deepEqual([gripAt(null, 5), gripAt([10, 90], 12), gripAt([10, 90], 84), gripAt([10, 90], 50), gripAt([10, 11], 11)], [null, 0, 1, null, 1]);
 });
 
+test("what is waited for is said with how far it has been read", () => {
+  assert.equal(waitWords(Infinity, 60 * S).replaceAll("\u00a0", " "), "Going to the end, which has not been read yet: 1 min 0.000 s have.");
+});
+
 test("the end says whether it is one", () => {
   assert.match(endWords({ whole: true, warnings: [] }, "14:00:00"), /^The recording ends here, at 14:00:00\. Space plays it again/);
   assert.match(endWords({ whole: true, warnings: ["x"] }, "14:00:00"), /1\u00a0thing about it is to be known/);
