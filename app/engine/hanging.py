@@ -4,12 +4,17 @@ and for whoever has its records only. Times are monotonic nanoseconds of the ses
 import msgspec
 
 from app.engine.records import Record, RelistFinished, RuntimeHung, Watching
+from app.engine.state import EngineState
 
 HUNG_AFTER_NS = 5_000_000_000
 """A call to the runtime that has waited this long is shown as hung."""
 
 LOOK_NS = 500_000_000
 """How often a session looks at its calls."""
+
+LONG_NS = 30_000_000_000
+"""A global relist whose lists came back, but that inspects pods for so long, hangs: it makes a call
+or two for each of them."""
 
 OUTSIDE = frozenset({"Version", "Status"})
 """Calls that are made beside relists: one that ends says nothing of them."""
@@ -72,6 +77,19 @@ class Hanging:
             and record.started <= call.since_t
         ):
             self.call = None
+
+
+def hangs_since(engine: EngineState, call: OldestCall | None) -> int | None:
+    """Since when the runtime hangs, if it does: the call that waits, or else the relist that is in
+    progress, as a session looks at its calls now and then only."""
+    if call is not None and call.hung:
+        return call.since_t
+    running, begun = engine.running, engine.health.last_start_t
+    if running is None:
+        return None
+    listed = running.scope == "global" and begun is not None and begun >= running.started
+    limit = LONG_NS if listed else HUNG_AFTER_NS
+    return running.started if engine.t - running.started > limit else None
 
 
 def oldest_of(waiting: tuple[str, int] | None, t: int) -> OldestCall | None:

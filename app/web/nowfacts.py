@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import Literal, NamedTuple
 
+from app.engine.hanging import hangs_since
 from app.engine.model import ContainerStatus
 from app.engine.records import ContainerEventSeen, Lifecycle, Record, RelistFinished
 from app.hub.wire import PodRow, SessionState
@@ -13,9 +14,6 @@ from app.journal.journal import Journal
 
 RECENT_NS = 5 * 60 * 1_000_000_000
 """What counts as the last minutes, and what is saved."""
-
-LONG_NS = 30 * 1_000_000_000
-"""A global relist in progress for so long is said to hang."""
 
 SLOW_FACTOR = 10
 SLOW_LEAST_NS = 100_000_000
@@ -158,21 +156,18 @@ def failing(state: SessionState, records: Sequence[Record]) -> str:
 def verdict(state: SessionState, records: Sequence[Record] = ()) -> Verdict:
     """How the PLEG is, as the header of the node page words it; ``records``: the newest ones."""
     engine = state.engine
-    health, last, running = engine.health, engine.last_global, engine.running
+    health, last = engine.health, engine.last_global
     began = health.last_start_t
     since = None if began is None else max(0, engine.t - began)
     # One that failed says nothing of how long a relist takes.
     took = None if last is None or last.ok is False else last.duration_ns
     limit = health.threshold_ns
     normal = usual(records, took)
-    call = state.oldest_call
-    hangs = call is not None and call.hung
-    if running is not None and running.scope == "global":
-        hangs = hangs or engine.t - running.started > LONG_NS
+    hangs = hangs_since(engine, state.oldest_call)
     if since is not None and (not health.healthy or since > limit):
         return Verdict("bad", "Unhealthy.", "No relist began", since, None, limit)
-    if hangs:
-        lives = call is not None and call.hung and told_since(records, call.since_t)
+    if hangs is not None:
+        lives = told_since(records, hangs)
         word = "Calls hang, events come." if lives else "Runtime hung."
         return Verdict("warning", word, "A call does not come back", since, took, limit, normal)
     if since is None:

@@ -11,7 +11,7 @@
  */
 import { Bins } from "./bins.js";
 import { chainOf } from "./chain.js";
-import { condition, wasStopped } from "./condition.js";
+import { condition, hangsSince, wasStopped } from "./condition.js";
 import { Drawer } from "./drawer.js";
 import { byId, glyph, h, parts, setChildren, setText } from "./dom.js";
 import { playedOf } from "./film-bins.js";
@@ -33,9 +33,9 @@ const NEAR = 2e9;
 
 /** How a node is at the cursor. @param {Store} store @param {number} now ns @param {import("./condition.js").Ending|null} ending */
 function nodeCondition(store, now, ending) {
-  const call = store.state?.oldest_call;
+  const hangs = hangsSince(store.state, now);
   return condition({
-    told: call?.hung ? told(store, call.since_t) : 0, state: store.state, now, link: "open", silence: 0, online: true, farewell: "",
+    told: hangs === null ? 0 : told(store, hangs), state: store.state, now, link: "open", silence: 0, online: true, farewell: "",
     lagging: 0, lost: 0, usual: usual(store)?.middle ?? null, pods: [...store.lanes.values()].filter((lane) => lane.goneT === null).length,
     downSince: store.downSince, opening: store.opening(now), failure: failure(store), ending,
   });

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.hanging import HUNG_AFTER_NS, LOOK_NS, Hanging, HangWatch, OldestCall, oldest_of
+from app.engine.hanging import (
+    HUNG_AFTER_NS,
+    LONG_NS,
+    LOOK_NS,
+    Hanging,
+    HangWatch,
+    OldestCall,
+    hangs_since,
+    oldest_of,
+)
 from app.engine.records import Note, Record, RelistFinished, RuntimeHung, Scope, Watching
+from app.engine.state import HealthState, RelistState
+from tests.build import engine_state
 
 SECOND = 1_000_000_000
 
@@ -89,6 +100,35 @@ def test_a_call_hangs_until_it_is_told_or_its_relist_ends(record: Record, *, ove
     hangs = OldestCall("ListPodSandbox", SECOND, True)
     assert after(record, HANGS) == hangs
     assert after(record, HANGS, record) == (None if over else hangs)
+
+
+@pytest.mark.parametrize(
+    ("scope", "age_ns", "listed", "hangs"),
+    [
+        ("global", HUNG_AFTER_NS, False, False),
+        ("global", HUNG_AFTER_NS + 1, False, True),
+        ("global", LONG_NS, True, False),
+        ("global", LONG_NS + 1, True, True),
+        ("pod", HUNG_AFTER_NS, True, False),
+        ("pod", HUNG_AFTER_NS + 1, True, True),
+    ],
+)
+def test_a_relist_that_does_not_come_back_hangs_though_nobody_has_looked(
+    scope: Scope, age_ns: int, *, listed: bool, hangs: bool
+) -> None:
+    t = 100 * SECOND
+    began = t - age_ns
+    seen = began if listed else began - SECOND
+    state = engine_state(
+        t,
+        running=RelistState(7, scope, "global", began),
+        health=HealthState(True, "", seen, 180 * SECOND, None),
+    )
+    assert hangs_since(state, None) == (began if hangs else None)
+    waits = OldestCall("Version", 3, hung=False)
+    assert hangs_since(state, waits) == hangs_since(state, None)
+    assert hangs_since(state, OldestCall("Version", 3, hung=True)) == 3
+    assert hangs_since(engine_state(t), None) is None
 
 
 def test_the_end_of_a_relist_says_nothing_of_a_call_beside_it() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from app.engine.records import Gap, Record
+from app.engine.records import Gap, Record, RuntimeHung
 from app.export import page as module
 from app.export.page import page
 from app.journal.rebuild import StateBuilder
@@ -90,6 +90,25 @@ def test_the_changes_lead_to_the_state_that_the_records_tell() -> None:
         builder.apply(record)
     wanted = msgspec.to_builtins(builder.state(records[-1].t))
     assert {**state, "t": 0} == {**wanted, "t": 0}
+
+
+@pytest.mark.parametrize("since_t", [None, 40 * SECOND])
+def test_a_call_that_hangs_is_told_while_it_does(since_t: int | None) -> None:
+    records = played("frozen-runtime", 60)[1]
+    begins, _answers = (one for one in records if isinstance(one, RuntimeHung))
+    told = data(b"".join(page(kept(*records), since_t)).decode())
+    zero = 0 if since_t is None else next(one.t for one in records if one.t >= since_t)
+    call = {"method": "ListPodSandbox", "since_t": begins.t - begins.age_ns - zero, "hung": True}
+    at = {one["seq"]: one for one in told["records"]}
+    changes = [(at[seq], fields["oldest_call"]) for seq, fields in told["changes"]
+               if "oldest_call" in fields]  # fmt: skip
+    *hangs, (end, none) = changes
+    assert (end["kind"], none) == ("relist_finished", None)
+    # A part that begins in the midst of it says so from its beginning.
+    found = [(one["kind"], one["t"], oldest) for one, oldest in hangs]
+    whole = since_t is None
+    assert found == ([("runtime_hung", begins.t, call)] if whole else [])
+    assert told["state"]["oldest_call"] == (None if whole else call)
 
 
 def test_the_policy_names_the_digest_of_each_script_and_style_and_nothing_else() -> None:

@@ -153,6 +153,21 @@ def test_a_call_that_hangs_is_told_while_it_does(tmp_path: Path) -> None:
     assert calls == [{"method": "ListPodSandbox", "since_t": -5, "hung": True}, None]
 
 
+def test_a_simulated_hang_is_an_incident_and_is_over_with_its_relist(tmp_path: Path) -> None:
+    path = tmp_path / "frozen.mcap"
+    record_scenario(path, "frozen-runtime", seconds=60)
+    show, film, records = read(path)
+    (hung,) = [one for one in film.told(0, 0, show.nodes).incidents if one.kind == "hung"]
+    begins, answers = (one for one in records if isinstance(one, RuntimeHung))
+    over = next(r for r in records if isinstance(r, RelistFinished) and r.t > begins.t)
+    assert (hung.seq, hung.text) == (begins.seq, "ListPodSandbox does not come back")
+    changes = [change for part in pieces(film, show) for change in part.changes]
+    found = {one.seq: one.fields["oldest_call"] for one in changes if "oldest_call" in one.fields}
+    call = {"method": begins.method, "since_t": begins.t - begins.age_ns, "hung": True}
+    assert found == {begins.seq: call, over.seq: None}
+    assert over.t < answers.t
+
+
 @pytest.mark.parametrize("back", [False, True])
 def test_what_is_looked_for_is_the_nearest(storm: Path, back: bool) -> None:
     _show, film, records = read(storm)

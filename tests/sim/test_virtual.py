@@ -8,6 +8,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
+from app.engine.hanging import HUNG_AFTER_NS, LOOK_NS
 from app.engine.inputs import EventsTaken, Input, StreamEvent
 from app.engine.profiles import PROFILES
 from app.engine.records import (
@@ -15,6 +16,7 @@ from app.engine.records import (
     Note,
     Record,
     RelistFinished,
+    RuntimeHung,
     RuntimeSeen,
     StreamChanged,
     Watching,
@@ -275,6 +277,33 @@ def test_faults_and_the_end_are_told_in_notes() -> None:
         (seconds(5), "info", HELD),
     ]
     assert [one.kind for one in summary.faults] == ["lists-hang"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "method"),
+    [
+        (RuntimeFreezes(at=seconds(10), lasts=seconds(9)), "ListPodSandbox"),
+        (ListsHang(at=seconds(10), lasts=seconds(9)), "ListPodSandbox"),
+        (
+            ListsSlow(at=seconds(10), lasts=seconds(1), by=(seconds(8), seconds(9))),
+            "ListPodSandbox",
+        ),
+        (
+            InspectionsSlow(at=seconds(10), lasts=seconds(1), by=(seconds(8), seconds(9))),
+            "PodSandboxStatus",
+        ),
+    ],
+)
+def test_a_call_that_hangs_is_told_as_of_a_real_runtime(fault: AnyFault, method: str) -> None:
+    records, _summary = play(calm(fault))
+    told = [one for one in records if isinstance(one, RuntimeHung)]
+    assert [one.hung for one in told] == [True, False] * (len(told) // 2)
+    first, last = told[:2]
+    assert first.method == method
+    assert HUNG_AFTER_NS <= first.age_ns < HUNG_AFTER_NS + LOOK_NS
+    assert first.t - first.age_ns >= seconds(10)
+    assert seconds(7) < last.age_ns <= seconds(9)
+    assert not [one for one in play(calm())[0] if isinstance(one, RuntimeHung)]
 
 
 def test_after_the_end_only_what_was_under_way_is_found() -> None:

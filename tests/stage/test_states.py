@@ -6,7 +6,8 @@ from urllib.parse import parse_qsl
 import msgspec
 import pytest
 
-from app.engine.records import RuntimeSeen
+from app.engine.hanging import OldestCall
+from app.engine.records import RelistFinished, RuntimeHung, RuntimeSeen
 from app.hub.wire import SessionState
 from app.journal.rebuild import StateBuilder
 from app.sim.library import load
@@ -80,6 +81,27 @@ def test_a_state_names_runtime_and_run(run: Run, states: States) -> None:
     assert state.simulated
     assert state.session == "r"
     assert "scenario storm" in state.title
+
+
+def test_a_frozen_runtime_is_told_by_the_call_that_hangs() -> None:
+    spec = parse(parse_qsl("scenario=frozen-runtime&duration=60s"), load)
+    run = play(spec, load("frozen-runtime"))
+    states = States(run, "f")
+    told = [r for r in run.records if isinstance(r, RuntimeHung)]
+    assert [one.hung for one in told] == [True, False]
+    began = told[0].t - told[0].age_ns
+    over = next(r for r in run.records if isinstance(r, RelistFinished) and r.t > told[0].t)
+    call = OldestCall("ListPodSandbox", began, hung=True)
+    found = {
+        one.seq: one.fields["oldest_call"]
+        for one in states.changes()
+        if "oldest_call" in one.fields
+    }
+    # It is over with its relist; that the runtime answers is told later
+    assert found == {told[0].seq: call, over.seq: None}
+    assert over.t < told[1].t
+    seqs = (told[0].seq - 1, told[0].seq, over.seq - 1, over.seq)
+    assert [states.at(seq).oldest_call for seq in seqs] == [None, call, call, None]
 
 
 def test_faults_are_told_from_the_record_that_tells_of_them(run: Run, states: States) -> None:
