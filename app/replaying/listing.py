@@ -87,6 +87,7 @@ class Listing:
         """The list, the newest first; ``incidents``: how many are known, by name."""
         files = sorted(self._files(), key=lambda one: one.changed, reverse=True)
         rows = []
+        changed = {one.path.name: one.changed for one in files}
         for seen in files[:MOST_LISTED]:
             row = self._known.get(seen)
             if row is None:
@@ -95,6 +96,8 @@ class Listing:
             if count is not None:
                 row = msgspec.structs.replace(row, incidents=count)
             rows.append(row)
+        # By when they began, as the list shows it; one that cannot be read has no such time.
+        rows.sort(key=lambda row: row.began or changed[row.name], reverse=True)
         listed = set(files)
         self._counts = {seen: count for seen, count in self._counts.items() if seen in listed}
         self._known = {seen: row for seen, row in self._known.items() if seen in listed}

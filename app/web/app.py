@@ -46,7 +46,7 @@ class Pages(Protocol):
         """A page for an HTTP status."""
         ...
 
-    def refused(self, status: int, sentence: str) -> Response:
+    def refused(self, status: int, sentence: str, *, lessons: bool = False) -> Response:
         """A page that says why a link cannot be followed."""
         ...
 
@@ -150,7 +150,8 @@ def _answer_links(app: FastAPI, pages: Pages | None) -> None:
         if isinstance(error, StageBusy):
             status = 503
         if pages is not None and wants_page(request.scope):
-            return pages.refused(status, str(error))
+            lessons = request.url.path.startswith("/lessons")
+            return pages.refused(status, str(error), lessons=lessons)
         return Json(Problem(str(error)), status)
 
 

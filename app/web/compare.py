@@ -160,7 +160,7 @@ def pages(stage: ComparingStage, rendered: StagePages) -> Part:
 
     @routes.get("/compare")
     async def document(request: Request) -> Response:
-        pairs = pairs_of(request)
+        pairs = _spelt_out(pairs_of(request))
         if not any(key in ("run", "scenario", "profile") and value for key, value in pairs):
             return page(pairs)
         try:
@@ -176,6 +176,19 @@ def pages(stage: ComparingStage, rendered: StagePages) -> Part:
         return page(pairs, asked=True, report=report, premise=asked.premise)
 
     return Part(routes, {})
+
+
+def _spelt_out(pairs: Pairs) -> Pairs:
+    """``profiles=kep,legacy``, as the command line has it, as the ``profile`` of each."""
+    return [
+        pair
+        for key, value in pairs
+        for pair in (
+            [("profile", name) for name in value.split(",")[:10]]
+            if key == "profiles"
+            else [(key, value)]
+        )
+    ]
 
 
 def _filled(pairs: Pairs) -> dict[str, Any]:

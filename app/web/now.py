@@ -5,6 +5,7 @@ the last minutes after the fact.
 up to date every few seconds.
 """
 
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Annotated, NamedTuple, Protocol
@@ -21,6 +22,11 @@ from app.web.part import Part
 from app.web.repeat import view_of
 
 PATH = "/now"
+
+MOST_NAME = 80
+"""Letters of a node's title that a file is called by."""
+
+_ODD = re.compile(r"[^A-Za-z0-9.]+")
 
 NOT_RECORDED = (
     "Nothing is recorded, so there is no recording to save. Save the records as JSON lines, or "
@@ -113,7 +119,7 @@ def part(
     async def lines() -> Response:
         since = state().engine.t - nowfacts.RECENT_NS
         return StreamingResponse(
-            saving.lines(since), media_type="application/jsonl", headers=_named("jsonl")
+            saving.lines(since), media_type="application/jsonl", headers=_named(state(), "jsonl")
         )
 
     @routes.get(f"{PATH}/recording.mcap")
@@ -125,15 +131,16 @@ def part(
             data = await saving.recording(is_now.engine.t - nowfacts.RECENT_NS)
         except RecordingError as error:
             return pages.refused(404, str(error))
-        return Response(data, media_type="application/octet-stream", headers=_named("mcap"))
+        return Response(data, media_type="application/octet-stream", headers=_named(is_now, "mcap"))
 
     return Part(routes, {})
 
 
-def _named(ending: str) -> dict[str, str]:
-    """Headers that make a file of an answer, named by when it was asked for."""
+def _named(state: SessionState, ending: str) -> dict[str, str]:
+    """Headers that make a file of an answer, named by the node and by when it was asked for."""
+    node = _ODD.sub("-", state.title[:MOST_NAME]).strip("-.").lower()
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     return {
-        "Content-Disposition": f'attachment; filename="plegscope-{stamp}.{ending}"',
+        "Content-Disposition": f'attachment; filename="plegscope-{node}-{stamp}.{ending}"',
         "Cache-Control": "no-store",
     }

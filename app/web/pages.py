@@ -242,9 +242,12 @@ class Pages:
             "error.html", partial=False, code=status, status=status, heading=heading, text=text
         )
 
-    def refused(self, status: int, sentence: str) -> HTMLResponse:
-        """Why a link cannot be followed: a sentence that ends with what to do."""
-        return self.page("unplayable.html", partial=False, status=status, sentence=sentence)
+    def refused(self, status: int, sentence: str, *, lessons: bool = False) -> HTMLResponse:
+        """Why a link cannot be followed: a sentence that ends with what to do. ``lessons``: it was
+        one to a lesson."""
+        return self.page(
+            "unplayable.html", partial=False, status=status, sentence=sentence, lessons=lessons
+        )
 
     def page(
         self, name: str, *, partial: bool, status: int = 200, **context: object

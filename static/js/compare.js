@@ -4,6 +4,7 @@ import { ComparePage, asked, clockOf, writeHead } from "./compare-page.js";
 import { boundChoice } from "./compare-form.js";
 import { byId, setText } from "./dom.js";
 import { startTheme } from "./theme.js";
+import { unquoted } from "./words.js";
 
 const ASK_EVERY_MS = 250;
 
@@ -44,7 +45,7 @@ async function start() {
   try {
     const answer = await fetch(`/api/v1/compare?${asked()}`);
     const report = await answer.json();
-    if (!answer.ok) throw new Error(report.error);
+    if (!answer.ok) throw new Error(unquoted(report.error));
     writeHead(report);
     byId("progress").hidden = true;
     /** @type {any} */ (globalThis).plegscope = new ComparePage(report);

@@ -4,6 +4,9 @@
  * `data-copy="content"` what is there, `data-copy="text"` the text that follows the link's paragraph. Without scripts, or with a modifier key, they are links.
  */
 
+/** What becomes of a file is known to the browser only. */
+export const SAVED = "Saved as a file: see the downloads of this browser.";
+
 /** @param {HTMLAnchorElement} link */
 async function textOf(link) {
   if (link.dataset.copy === "link") return link.href;
@@ -21,6 +24,8 @@ function sayBeside(link) {
 
 /** @param {MouseEvent} event */
 function pressed(event) {
+  const saved = event.target instanceof Element ? event.target.closest("a[download]") : null;
+  if (saved) sayBeside(saved)(SAVED);
   const link = event.target instanceof Element ? event.target.closest("a[data-copy]") : null;
   if (!(link instanceof HTMLAnchorElement)) return;
   if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;

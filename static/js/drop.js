@@ -1,6 +1,7 @@
 // @ts-check
 /** A recording that is dropped on the page, or chosen in a form, is sent to plegscope and opened. */
 import { plain, setText } from "./dom.js";
+import { unquoted } from "./words.js";
 
 /** @param {string} text */
 function say(text) {
@@ -17,9 +18,9 @@ export async function open(file, go = (href) => location.assign(href)) {
     });
     const told = await answer.json();
     if (answer.ok) go(`/replay?${new URLSearchParams({ file: told.name })}`);
-    else say(told.error);
+    else say(unquoted(told.error));
   } catch {
-    say("The file did not get there. Is plegscope still running? Otherwise start `plegscope replay` with its path.");
+    say("The file did not get there. Is plegscope still running? Otherwise start plegscope replay with its path.");
   }
 }
 

@@ -148,8 +148,9 @@ function globals(scene, rows, lanes, px) {
     if (wide > 24 * em) {
       rows[LAYER.chain].push({ k: "text", x: x + 4, y: floor - room / 2, text: wide > 110 * em ? `#${relist.id}  ${duration(took)}` : "", c: "onbar" });
     }
-    if (took > 100e6) words.push({ x: x - 4, text: duration(took), right: true });
-    else if (relist.ordinal % 10 === 0) words.push({ x: x + 3, text: `#${relist.id}`, right: false });
+    // One that is wide says it itself.
+    if (took > 100e6 && wide <= 110 * em) words.push({ x: x - 4, text: duration(took), right: true });
+    else if (took <= 100e6 && relist.ordinal % 10 === 0) words.push({ x: x + 3, text: `#${relist.id}`, right: false });
     if (off.has("global")) continue;
     if (wide >= 1.5) lanes[LAYER.band].push({ k: "band", x, x2, y: 0, h: Infinity });
     else if (x - lastHair >= 5) {

@@ -4,6 +4,8 @@ import { byId, h, setText } from "./dom.js";
 
 /** @typedef {"recording"|"lines"} Form */
 
+const SAID_MS = 6000;
+
 const FILES = { recording: "/now/recording.mcap", lines: "/now/records.jsonl" };
 
 /**
@@ -16,12 +18,26 @@ export function formOf(state, lines) {
   return !lines && state?.recording?.file ? "recording" : "lines";
 }
 
+/** Say it where it is seen: beside the buttons of the panel, else over the timeline for a moment. @param {Form} form */
+function tell(form) {
+  const place = document.querySelector("#panel:not([hidden]) #now [data-copied]");
+  const text = `The last 5 minutes as ${form === "recording" ? "a recording" : "JSON lines"}: see the downloads of this browser.`;
+  document.querySelector(".saved")?.remove();
+  if (place) place.textContent = text;
+  else {
+    const said = h("p", { class: "back saved", "aria-hidden": "true" }, text);
+    byId("back").after(said);
+    setTimeout(() => said.remove(), SAID_MS);
+  }
+}
+
 /** @param {Form} form */
 function save(form) {
   const link = h("a", { href: FILES[form], download: true, hidden: true });
   document.body.append(link);
   link.click();
   link.remove();
+  tell(form);
   setText(byId("spoken"), form === "recording" ? "Saving the last 5 minutes as a recording." : "Saving the last 5 minutes as JSON lines.");
 }
 

@@ -390,13 +390,15 @@ export class Painter {
   /** Words beside a mark on a pill of ground; to its left, or that of another at `x2`, when there is no room to its right. @param {Item} item @param {number} x @param {number} x2 @param {number} y */
   #say(item, x, x2, y) {
     const { c, palette: p } = this;
-    const { em, width } = /** @type {Frame} */ (this.frame);
+    const { em, width, narrow } = /** @type {Frame} */ (this.frame);
     const text = plain(item.text ?? "");
     c.font = `500 ${12 * em}px ${p.font}`;
     const w = c.measureText(text).width;
     let left = x;
     if (left + w > width - 6) left = Math.max(4, Math.min(x, x2) - w - 24 * em);
     if (x < 0) left = 6;
+    // On narrow screens the lane's name is on the left.
+    if (narrow) left = Math.max(left, Math.min(92 * em, width - w - 6));
     c.fillStyle = p.sel;
     c.globalAlpha = 0.88;
     c.beginPath();

@@ -46,6 +46,11 @@ export function sentence(text) {
   return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
 }
 
+/** What a sentence quotes like `this`, where there is no markup. @param {string} text */
+export function unquoted(text) {
+  return text.replace(/`([^`]*)`/g, "$1");
+}
+
 /** An age that ticks: like a duration, but never finer than 0.1 s. @param {number} ns */
 export function age(ns) {
   const s = Math.max(0, ns) / S;

@@ -424,7 +424,7 @@ test("several nodes have one clock, and each its own records", async () => {
   player.seek(15 * S);
   await arrive();
   assert.deepEqual([player.t, player.seq, store.lastSeq], [15 * S, 100 + 151, 100]);
-  assert.deepEqual(store.state?.unrecorded, { from: one.told.end_t, to: other.told.end_t });
+  assert.deepEqual(store.state?.unrecorded, { from: one.told.end_t, to: other.told.end_t, edge: "after" });
   // The cursor has moved once the other had what it shows, too.
   const beside = new Beside(tapes[1], () => together.duration);
   assert.equal(beside.load(15 * S, null), null);

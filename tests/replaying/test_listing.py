@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from app.errors import RecordingUnknown
+from app.hub.encode import encode
 from app.replaying import listing
 from app.replaying.listing import Listing
 from app.replaying.show import Show
+from tests.build import note
 from tests.recording.recorded import record_scenario
 
 S = 1_000_000_000
@@ -64,8 +67,15 @@ def test_the_newest_come_first_and_what_is_none_says_so(tmp_path: Path, recorded
     (tmp_path / "folder.mcap").mkdir()
     (tmp_path / "link.mcap").symlink_to(tmp_path / names[0])
     rows = Listing(tmp_path, ()).told({}).recordings
-    assert [row.name for row in rows] == ["bad.mcap", *reversed(names)]
-    assert "is no MCAP file" in rows[0].trouble
+    assert [row.name for row in rows] == [*reversed(names), "bad.mcap"]
+    assert "is no MCAP file" in rows[-1].trouble
+
+
+def test_the_newest_is_the_one_that_began_last(tmp_path: Path, recorded: bytes) -> None:
+    (new,) = flight(tmp_path, recorded, ("demo", "a" * 8, 1))
+    (tmp_path / "old.jsonl").write_bytes(encode(msgspec.structs.replace(note(), seq=1)) + b"\n")
+    rows = Listing(tmp_path, ()).told({}).recordings
+    assert [row.name for row in rows] == [new, "old.jsonl"]
 
 
 def test_a_demo_does_not_show_what_was_watched(tmp_path: Path, recorded: bytes) -> None:

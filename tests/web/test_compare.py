@@ -255,3 +255,11 @@ async def test_nothing_is_inline(client: httpx.AsyncClient) -> None:
         assert "style=" not in page
         assert not re.search(r"\son\w+=", page)
         assert not re.search(r"<script(?![^>]*\bsrc=)", page)
+
+
+async def test_profiles_can_be_named_as_on_the_command_line(client: httpx.AsyncClient) -> None:
+    query = QUERY.replace("&profile=kep&profile=generic", "&profiles=kep,generic")
+    assert (await client.get(f"/compare?{query}&plain=1", headers=HTML)).status_code == 200
+    page = await client.get("/compare?profiles=kep", headers=HTML)
+    assert page.status_code == 422
+    assert "1 profile is" in page.text

@@ -182,6 +182,12 @@ async def test_what_cannot_be_is_refused_in_a_sentence(
     assert "Traceback" not in answer.text
 
 
+async def test_a_link_to_no_lesson_leads_to_the_lessons(client: httpx.AsyncClient) -> None:
+    page = await client.get("/lessons/nothing", headers=HTML)
+    assert page.status_code == 404
+    assert 'class="button" href="/lessons">The lessons' in page.text
+
+
 async def test_hostile_words_stay_words(client: httpx.AsyncClient) -> None:
     answer = await client.get(
         "/lessons/hint-lost?step=8&name=<script>&t=1&target=<script>", headers=HTML

@@ -204,7 +204,7 @@ async def test_lines_are_saved_as_a_file_from_five_minutes_ago_on(bench: Bench) 
     answer = await bench.client.get("/now/records.jsonl")
     assert answer.content == b'{"kind":"note"}\n' * 2
     assert re.fullmatch(
-        r'attachment; filename="plegscope-\d{8}T\d{6}Z\.jsonl"',
+        r'attachment; filename="plegscope-containerd-on-host-1-\d{8}T\d{6}Z\.jsonl"',
         answer.headers["content-disposition"],
     )
     assert bench.asked == [90 * S - 300 * S]

@@ -76,6 +76,8 @@ async def test_what_cannot_be_is_refused(bench: Bench, query: str, status: int) 
     answer = await bench.client.get(f"/replay/now?{query}")
     assert answer.status_code == status
     assert "This link cannot be opened" in answer.text
+    assert 'href="/recordings">The recordings' in answer.text
+    assert "/scenarios" not in answer.text
 
 
 async def test_what_nobody_recorded_is_said(tmp_path: Path) -> None:
