@@ -7,6 +7,8 @@
  * reader says when something begins or ends. The palette comes and goes with its panel.
  */
 import { byId, h, setChildren, setText } from "./dom.js";
+import { Finder } from "./finder.js";
+import { isNarrow } from "./palette.js";
 import { duration } from "./words.js";
 
 /** @typedef {import("./types.js").FaultAtWork} FaultAtWork */
@@ -30,7 +32,7 @@ export function called(one) {
   return one.target ? `${one.text} (${one.target})` : one.text;
 }
 
-/** How long it goes on, in whole seconds. @param {FaultAtWork} one @param {number} now ns */
+/** How long it goes on, in whole seconds. @param {{until_t: number|null}} one @param {number} now ns */
 export function left(one, now) {
   if (one.until_t === null) return "";
   const seconds = Math.ceil(Math.max(0, one.until_t - now) / 1e9);
@@ -48,6 +50,16 @@ export class Faults {
     this.saidAt = 0;
     /** The palette that is open. @type {HTMLElement|null} */
     this.palette = null;
+    /** Its field. @type {Finder|null} */
+    this.finder = null;
+    /** What was pressed last in it, until the answer is here. @type {HTMLElement|null} */
+    this.pressed = null;
+    /** What was not pressed, as it is about one pod and none was chosen. @type {HTMLElement|null} */
+    this.refused = null;
+    document.addEventListener("submit", (event) => {
+      const { submitter } = /** @type {SubmitEvent} */ (event);
+      if (submitter?.closest("#palette")) this.pressed = submitter;
+    }, true);
     setInterval(() => this.update(), EVERY);
     document.body.addEventListener("htmx:after:swap", () => this.#swapped());
     byId("panel").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.#move(event));
@@ -129,10 +141,25 @@ export class Faults {
     const palette = document.getElementById("palette");
     if (palette && palette !== this.palette) {
       this.update();
-      const first = palette.querySelector(".fault-button");
-      if (first instanceof HTMLElement) first.focus({ preventScroll: true });
+      this.finder = new Finder(palette, /** @type {HTMLElement} */ (palette.querySelector(".palette-pod")), ".fault-button");
+      this.refused = null;
+      // There a field would open the screen's own keys.
+      (isNarrow() ? this.finder.left[0] : this.finder.field).focus({ preventScroll: true });
     }
     this.palette = palette;
+    if (!document.querySelector("#palette-said .said-line")) return;
+    const { pressed } = this;
+    this.pressed = null;
+    this.#ask(pressed);
+  }
+
+  /** What was pressed needs a pod: it is chosen next. @param {HTMLElement|null} pressed */
+  #ask(pressed) {
+    const pod = /** @type {HTMLSelectElement|null} */ (document.getElementById("palette-target"));
+    if (!pressed || !pod || pod.value || pressed.closest("li")?.dataset.target !== "pod" || !document.querySelector("#palette-said .wrong")) return;
+    this.refused = pressed;
+    pod.focus();
+    pod.scrollIntoView({ block: "nearest" });
   }
 
   /** Before a pod is chosen: those that are there now. @param {EventTarget|null} select */
@@ -152,11 +179,18 @@ export class Faults {
     const target = event.target;
     if (!(target instanceof HTMLElement) || !target.closest("#palette")) return;
     if (event.key === "Escape") setTimeout(() => byId("faults-open").focus());
-    if (target.matches("select")) return;
-    const buttons = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("#palette .fault-button"))];
+    if (target.matches("select")) {
+      if (event.key !== "Enter") return;
+      // A form would press its first button. What was to be pressed is next.
+      event.preventDefault();
+      (this.refused ?? this.finder?.field)?.focus();
+      return;
+    }
+    if (target === this.finder?.field) return;
+    const buttons = this.finder?.left ?? [];
     const at = buttons.indexOf(target);
     let next = null;
-    if (step !== undefined) next = at < 0 ? buttons[0] : buttons[at + step];
+    if (step !== undefined) next = at < 0 ? buttons[0] : buttons[at + step] ?? (at + step < 0 ? this.finder?.field : null);
     else if (event.key === "Home") [next] = buttons;
     else if (event.key === "End") next = buttons.at(-1);
     else return;
@@ -174,5 +208,5 @@ function item(one) {
 
 /** The key that opens the palette. @param {() => Faults|null} faults @returns {import("./keys.js").Key[]} */
 export function faultKeys(faults) {
-  return [{ keys: ["f"], show: "f", what: "press a fault; in the palette: arrows move, Enter presses", run: () => faults()?.toggle() }];
+  return [{ keys: ["f"], show: "f", what: "press a fault; in the palette: type to find one, arrows move, Enter presses", run: () => faults()?.toggle() }];
 }

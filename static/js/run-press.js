@@ -7,6 +7,8 @@
  * @typedef {import("./player.js").Player} Player
  */
 import { byId, h, setText } from "./dom.js";
+import { Finder } from "./finder.js";
+import { isNarrow } from "./palette.js";
 import { MOST_BRANCHES, branchName, compareLink, runTime, withPress, withProfile, writeLink } from "./run-link.js";
 
 /** Between a moment and the panel beside it, px. */
@@ -49,6 +51,7 @@ export class Presses {
     this.endBefore = null;
     this.pod = /** @type {HTMLSelectElement} */ (byId("press-pod"));
     this.palette = byId("presses");
+    this.finder = new Finder(this.palette, this.palette.querySelector("h3"), "[data-press]");
     this.list = byId("branches");
     this.palette.addEventListener("toggle", (/** @type {any} */ event) => {
       if (event.newState === "open") this.#opened();
@@ -114,7 +117,9 @@ export class Presses {
     const [all] = this.pod.options;
     this.pod.replaceChildren(all, ...names.map((name) => h("option", { value: name }, name)));
     this.pod.value = chosen && names.includes(`${chosen.namespace}/${chosen.name}`) ? `${chosen.namespace}/${chosen.name}` : "";
-    this.palette.querySelector("[data-press]")?.focus({ preventScroll: true });
+    this.finder.clear();
+    // On a narrow screen a field would open the screen's own keys.
+    (isNarrow() ? this.finder.left[0] : this.finder.field).focus({ preventScroll: true });
     this.#show(player.t);
   }
 

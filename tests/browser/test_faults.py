@@ -197,6 +197,12 @@ def test_a_pod_that_must_be_chosen_is_asked_for(page: Page, wrong: list[str]) ->
     press(page, "delete-pod")
     said = page.locator("#palette-said .wrong")
     expect(said).to_have_text("Delete the pod is about one pod. Choose a pod.")
+    # It is chosen next, and then what was to be pressed is at hand.
+    choice = page.locator("#palette-target")
+    expect(choice).to_be_focused()
+    expect(choice).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    expect(page.locator('#palette [value="delete-pod"]')).to_be_focused()
     # The browser itself tells of an answer that refuses.
     assert all("422" in one for one in wrong)
     wrong.clear()
@@ -239,7 +245,25 @@ def test_time_that_is_left_runs_down_and_the_fault_is_over_by_itself(
 def test_all_of_it_by_keyboard(page: Page, desk: Desk) -> None:
     page.keyboard.press("f")
     first = page.locator("#palette .fault-button").first
-    expect(first).to_be_focused(timeout=WAIT_MS)
+    find = page.get_by_role("searchbox", name="Find a fault")
+    expect(find).to_be_focused(timeout=WAIT_MS)
+    # Nothing is pressed that was not chosen: Enter goes there, Enter there presses.
+    page.keyboard.press("Enter")
+    expect(find).to_be_focused()
+    page.keyboard.type("Break")
+    expect(page.locator("#palette .finder")).to_contain_text("Enter goes to “Break the stream”")
+    expect(page.locator("#palette .fault:visible")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator('#palette [value="break-stream"]')).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(find).to_be_focused()
+    page.keyboard.type(" nothing")
+    expect(page.locator("#palette .finder")).to_contain_text("No fault is called “Break nothing”.")
+    page.keyboard.press("Escape")
+    expect(find).to_have_value("")
+    assert desk.report()["at_work"] == []
+    page.keyboard.press("ArrowDown")
+    expect(first).to_be_focused()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
@@ -274,6 +298,15 @@ def test_the_key_is_in_the_sheet_and_closes_the_palette_too(page: Page) -> None:
     expect(page.locator("#keys-list")).to_contain_text("press a fault")
     page.keyboard.press("Escape")
     palette(page)
+    page.keyboard.press("ArrowDown")
+    # Another document in the panel is read from its beginning, wherever this one was.
+    page.locator("#panel").evaluate("(one) => { one.scrollTop = 600; }")
+    page.locator(".now-open").click()
+    expect(page.locator("#panel #now")).to_be_visible()
+    assert page.evaluate("document.getElementById('panel').scrollTop") == 0
+    page.keyboard.press("f")
+    expect(page.locator("#palette .finder input")).to_be_focused(timeout=WAIT_MS)
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("f")
     expect(page.locator("#panel")).to_be_hidden()
 
@@ -313,6 +346,10 @@ def test_narrow_the_palette_is_a_page_of_its_own(
     box = lift.bounding_box()
     assert box is not None
     assert box["height"] >= 44
+    # What is left of it runs down here, too.
+    left = page.locator("#palette-working .left")
+    before = left.inner_text()
+    expect(left).not_to_have_text(before)
     widest = page.evaluate(
         """Math.max(...[...document.querySelectorAll("main *")]
           .map((one) => one.getBoundingClientRect().right))"""
