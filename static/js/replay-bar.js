@@ -16,7 +16,7 @@ import { OverviewStrip } from "./overview.js";
 import { stretchFields } from "./replay-export.js";
 import { runTime } from "./run-link.js";
 import { Together } from "./together.js";
-import { count, duration, sentence, timeOfDay, zone } from "./words.js";
+import { count, duration, sentence, timeOfDay, unquoted, zone } from "./words.js";
 
 /** Strips of the overview that have a height of their own. */
 const MOST_ROWS = 8;
@@ -256,7 +256,7 @@ export class ReplayBar {
       const answer = await fetch(`/api/v1/recording/markers?${this.source}`, change
         ? { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(change) } : {});
       const told = await answer.json();
-      setText(byId("mark-trouble"), answer.ok ? told.trouble : told.error);
+      setText(byId("mark-trouble"), unquoted(answer.ok ? told.trouble : told.error));
       if (!answer.ok) return false;
       this.markers = told.markers;
       this.#list();

@@ -5,7 +5,7 @@
  */
 import { plain, setText } from "./dom.js";
 import { inSeconds } from "./run-link.js";
-import { count } from "./words.js";
+import { count, unquoted } from "./words.js";
 
 const ASK_EVERY = 500;
 const MIB = 1024 * 1024;
@@ -76,7 +76,7 @@ function wireExport(form) {
     try {
       const query = new URLSearchParams(/** @type {any} */ (new FormData(form)));
       const answer = await fetch(`${form.action}?${query}`, { signal: asked.signal, headers: { Accept: "application/json" } });
-      if (!answer.ok) throw new Error(plain((await answer.json()).error));
+      if (!answer.ok) throw new Error(unquoted(plain((await answer.json()).error)));
       const name = fileName(answer.headers.get("Content-Disposition"));
       const blob = await answer.blob();
       keep(blob, name);
