@@ -271,7 +271,7 @@ export class ReplayBar {
     setText(byId("markers-count"), String(this.markers.length));
     byId("marker-list").replaceChildren(...this.markers.map((one) => {
       const go = h("button", { type: "button", class: "button small" }, `${runTime(one.t)}`);
-      go.addEventListener("click", () => this.player.seek(one.t));
+      go.addEventListener("click", () => { if (!this.bar.later(one.t)) this.player.seek(one.t); });
       const remove = h("button", { type: "button", class: "button small", "aria-label": `Remove: ${plain(one.note)}` }, "Remove");
       remove.addEventListener("click", () => {
         byId("mark-note").focus();

@@ -53,8 +53,8 @@ function serverOf(source, tape) {
       const since = fed.table.length;
       const { layout } = fed.told;
       const now = await told(since);
-      // What was laid out anew is taken up where that is looked for.
-      if (now.layout === layout && fed.told.layout === layout) fed.update(now, since);
+      // What was laid out anew is taken up where that is looked for; and somebody may have heard more meanwhile.
+      if (now.layout === layout && fed.told.layout === layout && now.records > fed.length) fed.update(now, since);
     }
     return answer;
   };

@@ -431,8 +431,23 @@ def test_more_rows_come_when_wished(page: Page, server: Command) -> None:
 
 def test_keys_have_a_sheet_and_can_be_turned_off(page: Page, server: Command) -> None:
     compared(page, server)
+    # A filter is left by Enter, which keeps it, and by Esc, which does not.
+    field = page.locator("#filter")
+    page.keyboard.press("/")
+    page.keyboard.type("a")
+    page.keyboard.press("Enter")
+    page.keyboard.press("d")
+    expect(field).to_have_value("a")
+    assert chosen(page) is not None
+    page.keyboard.press("/")
+    page.keyboard.press("Escape")
+    expect(field).to_have_value("")
+    expect(field).not_to_be_focused()
+    page.keyboard.press("Escape")
+    assert chosen(page) is None
     page.keyboard.press("?")
     expect(page.locator("#keys")).to_be_visible()
+    expect(page.locator("#keys-title")).to_be_in_viewport()
     expect(page.locator("#keys-list")).to_contain_text("next difference")
     page.locator("#keys-on").uncheck()
     page.keyboard.press("Escape")

@@ -376,6 +376,7 @@ def test_without_scripts(browser: Browser, desk: Desk) -> None:
     page.goto(f"{desk.url}/faults")
     page.locator('[value="kill-container"]').click()
     expect(page.locator("#palette-said")).to_contain_text("Choose a pod.")
+    expect(page.locator("#palette-target")).to_be_focused()
     page.close()
 
 
