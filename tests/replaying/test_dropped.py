@@ -49,7 +49,9 @@ NO_NAMES = [
 
 @pytest.mark.parametrize("name", NO_NAMES)
 async def test_a_name_that_is_none_is_refused(keeping: Dropped, name: str) -> None:
-    with pytest.raises(RecordingError, match=r"not called like a recording.* in \.mcap or \.jsonl,"):
+    with pytest.raises(
+        RecordingError, match=r"not called like a recording.* in \.mcap or \.jsonl,"
+    ):
         await keeping.receive(name, None, parts(storm()))
 
 
