@@ -2,7 +2,7 @@
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from app.errors import RecordingError
@@ -48,10 +48,10 @@ class Show:
         self.nodes = tuple(
             NodeTold(
                 number=number,
-                name=_called(name, files),
+                name=name,
                 files=tuple(one.source.name for one in files),
             )
-            for number, (name, files) in enumerate(nodes.items())
+            for number, (name, files) in enumerate(zip(_called(nodes), self._files, strict=True))
         )
         self.markers = MarkerFile(opened[0].source.path, origin)
         self.title = self.films[0].title
@@ -69,14 +69,15 @@ class Show:
         return [file.source.path for file in sorted(last, key=lambda one: one.began)]
 
 
-def _called(name: str, files: Sequence[Opened]) -> str:
-    """What a node is called beside others: what tells two simulated ones apart comes first, as a
-    long name is cut short."""
-    info = files[0].source.info
-    if info is None or info.seed is None:
-        return name
-    seed = f"seed {info.seed}"
-    return f"{seed}: {name.replace(f', {seed}', '')}"
+def _called(nodes: Mapping[str, Sequence[Opened]]) -> list[str]:
+    """What each node is called beside the others. A simulated one's title is long, and cut short
+    two seeds look alike: it is called by scenario and seed, unless another one has the same."""
+    short = []
+    for name, files in nodes.items():
+        info = files[0].source.info
+        known = info is not None and info.scenario and info.seed is not None
+        short.append(f"{info.scenario}, seed {info.seed}" if info and known else name)
+    return [one if short.count(one) == 1 else name for one, name in zip(short, nodes, strict=True)]
 
 
 def by_node(opened: Sequence[Opened]) -> dict[str, list[Opened]]:
