@@ -300,7 +300,7 @@ def test_every_state_is_said_and_shuts_nobody_out(
     # A time that nobody recorded is told by a player alone, which is a page of its own.
     page.evaluate(f"""plegscope.take({{ type: "state", state: {{ ...plegscope.store.state,
         ended: false, unrecorded: {{ from: {UNTIL}, to: {UNTIL + 90 * S} }} }} }})""")
-    look("unrecorded", r"Not recorded\. Nothing is known from", "waiting", "What this means")
+    look("unrecorded", r"Not recorded\. The recording before ended", "waiting", "What this means")
     stage.facts = {}
     stage.send(Lagging(214, 60))
     stage.send(stage.snapshot())
