@@ -31,7 +31,7 @@ class Papers:
 
         return router
 
-    def refused(self, status: int, sentence: str) -> Response:
+    def refused(self, status: int, sentence: str, *, lessons: bool = False) -> Response:
         return PlainTextResponse(sentence, status)
 
     def error(self, status: int) -> Response:
