@@ -167,8 +167,9 @@ class Levels:
         self._capacity = capacity
         self._most_lanes = lanes
         self._most_counts = block or BLOCK
-        self._memory = _Memory() if shelf is None else None
-        self._shelf: Shelf = shelf or self._memory or _Memory()
+        memory = _Memory()
+        self._memory = memory if shelf is None else None
+        self._shelf: Shelf = memory if shelf is None else shelf
         self._lock = threading.Lock()
         self._lanes: dict[str, _Lane] = {}
         self._numbered = 0

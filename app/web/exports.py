@@ -15,10 +15,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.errors import RecordingError
-from app.web.making import BUSY, Desk, Made, MakingList, Renders
+from app.web.making import BUSY, Desk, Made, MakingList
 from app.web.moment import parse_moment
 from app.web.part import Part
 from app.web.refusal import Json, Problem
+from app.web.renders import Refuses
 
 MOST_FILES = 200
 
@@ -100,7 +101,7 @@ _MOST_SHOWN = 40
 
 
 def part(
-    exporter: ExporterLike, *, runs: bool, recordings: bool, pages: Renders | None = None
+    exporter: ExporterLike, *, runs: bool, recordings: bool, pages: Refuses | None = None
 ) -> Part:
     """The routes; ``runs`` and ``recordings``: whether there are any to export. ``pages``: tell a
     person's browser why there is no export."""

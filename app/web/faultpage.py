@@ -6,7 +6,7 @@ the sentence that tells what came of it; a plain form is sent back to the page, 
 
 from collections.abc import Callable
 from itertools import groupby
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Header
@@ -19,24 +19,15 @@ from app.web.body import Refused
 from app.web.desk import Desk
 from app.web.faults import Allowance, at_work, fields, lift, press
 from app.web.part import Part
+from app.web.renders import RendersPages
 
 PATH = "/faults"
 
 WHAT = "Press a button of the palette: this form says neither `press` nor `lift` nor `heal`."
 
 
-class Renders(Protocol):
-    """Renders the pages."""
-
-    def page(
-        self, name: str, *, partial: bool, status: int = 200, **context: object
-    ) -> HTMLResponse:
-        """The template ``name``, whole or its inside only."""
-        ...
-
-
 def part(
-    pages: Renders, desk: Desk, state: Callable[[], SessionState], allowance: Allowance
+    pages: RendersPages, desk: Desk, state: Callable[[], SessionState], allowance: Allowance
 ) -> Part:
     """The page of the faults."""
     routes = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
@@ -121,7 +112,12 @@ def carry_out(desk: Desk, given: dict[str, Any]) -> tuple[str, int | None]:
 
 
 def told(
-    pages: Renders, said: str, *, status: int = 200, wrong: bool = False, number: int | None = None
+    pages: RendersPages,
+    said: str,
+    *,
+    status: int = 200,
+    wrong: bool = False,
+    number: int | None = None,
 ) -> HTMLResponse:
     """What came of a press, for htmx to put where the page wants it."""
     return pages.page(

@@ -10,7 +10,7 @@ import logging
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import chain
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import msgspec
 from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
@@ -22,6 +22,7 @@ from app.errors import RecordingError, RecordingUnknown
 from app.web.access import values
 from app.web.big import LET_GO
 from app.web.refusal import Json, Problem
+from app.web.renders import Refuses
 
 MOST_AT_ONCE = 2
 PIECE = 64 * 1024
@@ -65,18 +66,10 @@ class MakingList(msgspec.Struct, frozen=True):
     exports: tuple[Making, ...]
 
 
-class Renders(Protocol):
-    """Renders the pages."""
-
-    def refused(self, status: int, sentence: str) -> Response:
-        """Why a link cannot be followed."""
-        ...
-
-
 class Desk:
     """Where exports are made, a few at a time."""
 
-    def __init__(self, pages: Renders | None) -> None:
+    def __init__(self, pages: Refuses | None) -> None:
         self._slots = asyncio.Semaphore(MOST_AT_ONCE)
         self._pages = pages
         self._now: dict[int, _Slotted] = {}

@@ -8,7 +8,7 @@ up to date every few seconds.
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from typing import Annotated, NamedTuple, Protocol
+from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Header
 from fastapi.responses import HTMLResponse
@@ -19,6 +19,7 @@ from app.hub.wire import PodRow, SessionState
 from app.journal.journal import Journal
 from app.web import livechain, nowfacts
 from app.web.part import Part
+from app.web.renders import Renders
 from app.web.repeat import view_of
 
 PATH = "/now"
@@ -43,20 +44,6 @@ class Saving(NamedTuple):
 
     lines: Callable[[int], Iterator[bytes]]
     recording: Callable[[int], Awaitable[bytes]]
-
-
-class Renders(Protocol):
-    """Renders the pages."""
-
-    def page(
-        self, name: str, *, partial: bool, status: int = 200, **context: object
-    ) -> HTMLResponse:
-        """The template ``name``, whole or its inside only."""
-        ...
-
-    def refused(self, status: int, sentence: str) -> HTMLResponse:
-        """Why a link cannot be followed."""
-        ...
 
 
 def part(

@@ -15,26 +15,13 @@ from app.errors import RecordingError, RecordingUnknown
 from app.hub.received import Asked, Received
 from app.web.part import Part
 from app.web.refusal import Json, Problem
+from app.web.renders import Renders
 
 PATH = "/received"
 """Of the node that is watched; of a recording below ``/replay``."""
 
 SUMMARY = "What the runtime had said of a pod"
 MOST_ID = 255
-
-
-class Renders(Protocol):
-    """Renders the pages."""
-
-    def page(
-        self, name: str, *, partial: bool, status: int = 200, **context: object
-    ) -> HTMLResponse:
-        """The template ``name``, whole or its inside only."""
-        ...
-
-    def refused(self, status: int, sentence: str) -> HTMLResponse:
-        """Why a link cannot be followed."""
-        ...
 
 
 class Recordings(Protocol):
@@ -50,14 +37,19 @@ def _asked(
         int, Query(ge=-(2**63), lt=2**63, description="By when (ns, as records have it).")
     ],
     uid: Annotated[str, Query(max_length=MOST_ID, description="Of the pod.")],
-    id: Annotated[  # noqa: A002  (as the API calls it)
-        str, Query(max_length=MOST_ID, description="Of one container or sandbox; empty: of all.")
+    item_id: Annotated[
+        str,
+        Query(
+            alias="id",
+            max_length=MOST_ID,
+            description="Of one container or sandbox; empty: of all.",
+        ),
     ] = "",
     what: Annotated[
         Literal["container", "sandbox"], Query(description="Which of the two it is.")
     ] = "container",
 ) -> Asked:
-    return Asked(t=t, uid=uid, id=id, what=what)
+    return Asked(t=t, uid=uid, id=item_id, what=what)
 
 
 AskedOf = Annotated[Asked, Depends(_asked)]

@@ -17,7 +17,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 
 from app.engine.profiles import PROFILES
-from app.engine.records import AnyRecord
 from app.errors import RecordingError, RecordingUnknown
 from app.hub.filmwire import (
     Counted,
@@ -32,14 +31,13 @@ from app.hub.filmwire import (
 )
 from app.hub.podthen import PodThen
 from app.hub.received import Asked, Received
-from app.hub.wire import PodRow
 from app.web import bins, received, replaynow, replaypod
 from app.web.big import Readers
 from app.web.body import Refused
 from app.web.faults import Allowance, fields
 from app.web.part import Part
 from app.web.refusal import Json, Problem
-from app.web.story import Places
+from app.web.renders import RendersPods
 
 MARKERS = "/api/v1/recording/markers"
 """The one address here that takes POST."""
@@ -134,34 +132,6 @@ class LibraryLike(Protocol):
 
     async def unmark(self, files: Sequence[str], number: int) -> Markers:
         """Take a marker away."""
-        ...
-
-
-class Renders(Protocol):
-    """Renders the pages."""
-
-    def page(
-        self, name: str, *, partial: bool, status: int = 200, **context: object
-    ) -> HTMLResponse:
-        """The template ``name``, whole or its inside only."""
-        ...
-
-    def pod(
-        self,
-        row: PodRow,
-        records: Sequence[AnyRecord],
-        *,
-        partial: bool,
-        places: Places,
-        t: int,
-        wall: int,
-        then: str = "",
-    ) -> HTMLResponse:
-        """A pod's page."""
-        ...
-
-    def refused(self, status: int, sentence: str) -> HTMLResponse:
-        """Why a link cannot be followed."""
         ...
 
 
@@ -320,7 +290,7 @@ async def _body(request: Request) -> AsyncIterator[bytes]:
         yield part
 
 
-def pages(library: LibraryLike, rendered: Renders, *, home: bool) -> Part:
+def pages(library: LibraryLike, rendered: RendersPods, *, home: bool) -> Part:
     """The page that plays a recording, and the list.
 
     ``home``: plegscope was started to play, so ``/`` plays what was given, or leads to the list.
@@ -414,7 +384,7 @@ def pages(library: LibraryLike, rendered: Renders, *, home: bool) -> Part:
     return Part(routes, {})
 
 
-def pods(library: LibraryLike, rendered: Renders) -> Part:
+def pods(library: LibraryLike, rendered: RendersPods) -> Part:
     """A pod of a recording, and what the runtime had said of it."""
     said = received.of_recordings(library, rendered, _names)
     pod = replaypod.part(library, rendered, names=_names, query_of=query_of, status=_status)

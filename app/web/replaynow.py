@@ -15,6 +15,7 @@ from app.errors import RecordingError
 from app.hub.filmwire import FilmTold, Moment
 from app.web import nowfacts
 from app.web.moment import in_words, parse_t
+from app.web.renders import RendersPages
 
 PATH = "/replay/now"
 
@@ -36,16 +37,6 @@ class Moments(Protocol):
         ...
 
 
-class Renders(Protocol):
-    """Renders the pages."""
-
-    def page(
-        self, name: str, *, partial: bool, status: int = 200, **context: object
-    ) -> HTMLResponse:
-        """The template ``name``, whole or its inside only."""
-        ...
-
-
 class Names(Protocol):
     """What the pages of recordings make of names in a link."""
 
@@ -57,7 +48,7 @@ class Names(Protocol):
 def add(
     routes: APIRouter,
     library: Moments,
-    rendered: Renders,
+    rendered: RendersPages,
     *,
     names: Names,
     query_of: Callable[[Sequence[str], int], str],

@@ -9,14 +9,13 @@ from fastapi import APIRouter, Header, Query
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from app.engine.records import AnyRecord
 from app.errors import RecordingError
 from app.hub.podthen import PodThen
-from app.hub.wire import PodRow
 from app.web import story
 from app.web.moment import in_words, parse_t
 from app.web.part import Part
 from app.web.refusal import Json, Problem
+from app.web.renders import RendersPods
 
 PATH = "/replay/pod"
 API = "/api/v1/recording/pod"
@@ -46,37 +45,9 @@ class Pods(Protocol):
         ...
 
 
-class Renders(Protocol):
-    """Renders the pages."""
-
-    def page(
-        self, name: str, *, partial: bool, status: int = 200, **context: object
-    ) -> HTMLResponse:
-        """The template ``name``, whole or its inside only."""
-        ...
-
-    def pod(
-        self,
-        row: PodRow,
-        records: Sequence[AnyRecord],
-        *,
-        partial: bool,
-        places: story.Places,
-        t: int,
-        wall: int,
-        then: str = "",
-    ) -> HTMLResponse:
-        """A pod's page."""
-        ...
-
-    def refused(self, status: int, sentence: str) -> HTMLResponse:
-        """Why a link cannot be followed."""
-        ...
-
-
 def part(
     library: Pods,
-    rendered: Renders,
+    rendered: RendersPods,
     *,
     names: Callable[[Sequence[str]], Sequence[str]],
     query_of: Callable[[Sequence[str], int], str],

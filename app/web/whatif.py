@@ -22,6 +22,7 @@ from app.errors import RecordingBusy, RecordingError, RecordingUnknown
 from app.web.big import Readers
 from app.web.part import Part
 from app.web.refusal import Json, Problem
+from app.web.renders import RendersPages
 from app.web.runs import pairs_of, while_there
 
 PAGE = "/recordings/whatif"
@@ -94,16 +95,6 @@ class Desk(Protocol):
 
     def shown(self, answered: Any, pairs: Pairs) -> tuple[Any, Any]:
         """The answer, and what a link wants to see of it; for a thread."""
-        ...
-
-
-class Renders(Protocol):
-    """Renders the pages."""
-
-    def page(
-        self, name: str, *, partial: bool, status: int = 200, **context: object
-    ) -> HTMLResponse:
-        """The template ``name``, whole or its inside only."""
         ...
 
 
@@ -217,7 +208,7 @@ def api(desk: Desk) -> Part:
     return Part(routes, answers)
 
 
-def pages(desk: Desk, rendered: Renders) -> Part:
+def pages(desk: Desk, rendered: RendersPages) -> Part:
     """The page: a form, how far the answer is, or the answer."""
     routes = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 

@@ -76,8 +76,8 @@ def asked(name: str, **more: object) -> Asked:
     return Asked.model_validate({"format": name, **more})
 
 
-async def made(paths: Sequence[Path], name: str, cut: Cut = Cut(None), **more: object) -> bytes:  # noqa: B008
-    return b"".join((await desk(paths).recording((), asked(name, **more), cut)).pieces)
+async def made(paths: Sequence[Path], name: str, cut: Cut | None = None, **more: object) -> bytes:
+    return b"".join((await desk(paths).recording((), asked(name, **more), cut or Cut(None))).pieces)
 
 
 def on_page(data: bytes) -> list[dict[str, Any]]:
