@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from app.replaying import library
-from tests.recording.recorded import info, record_scenario
+from tests.recording.recorded import info
 from tests.replaying.test_joined import file, relist, seen
 from tests.web.test_pages import Page
 from tests.web.test_recordings import Bench
 
 S = 1_000_000_000
-
-
-@pytest.fixture(scope="module")
-def storm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("now") / "a.mcap"
-    record_scenario(path, "storm", seconds=45)
-    return path
-
-
-@pytest.fixture
-async def bench(storm: Path) -> AsyncIterator[Bench]:
-    bench = Bench(storm.parent, [storm])
-    async with bench.client:
-        show = await bench.library.open_given()
-        while show.films[0].advance():
-            pass
-        yield bench
 
 
 async def words(bench: Bench, query: str, **headers: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import msgspec
@@ -12,28 +11,10 @@ import pytest
 from app.engine.records import Lifecycle, PodSeen
 from app.hub.podthen import PodThen
 from app.hub.received import Received
-from tests.recording.recorded import record_scenario
 from tests.web.test_pages import Page
 from tests.web.test_recordings import Bench
 
 S = 1_000_000_000
-
-
-@pytest.fixture(scope="module")
-def storm(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("pod") / "a.mcap"
-    record_scenario(path, "storm", seconds=45)
-    return path
-
-
-@pytest.fixture
-async def bench(storm: Path) -> AsyncIterator[Bench]:
-    bench = Bench(storm.parent, [storm])
-    async with bench.client:
-        show = await bench.library.open_given()
-        while show.films[0].advance():
-            pass
-        yield bench
 
 
 async def end_of(bench: Bench) -> Lifecycle:
