@@ -190,7 +190,7 @@ export class Timeline {
       this.list = layout({
         store, from: from - margin, to: to + margin, scale, off: this.host.off, chain: this.chain, now, em: this.em,
         rows, label: this.narrow ? 18 * this.em : 0, heads: this.heads, quietFrom: from, height: room,
-        older: missing.length ? this.#older(from - margin, to + margin, scale, rows, now, missing) : null,
+        older: missing.length ? this.#older(from - margin, to + margin, scale, rows, now, missing) : this.#before(to, now),
       });
       this.key = key;
     }
@@ -254,6 +254,13 @@ export class Timeline {
     // As long as not all of it is here, nobody knows how many there are.
     if (shown.whole && from < store.firstT) this.#close(from, Math.min(to, store.firstT), scale);
     return { bins, width: shown.width, n: shown.n, spans, unknown: shown.unknown, now };
+  }
+
+  /** Before watching began nothing is missing, though records of after it are. @param {number} to @param {number} now */
+  #before(to, now) {
+    const { store, bins } = this.host;
+    if (!bins || !store.truncated || !bins.known.length || to > bins.began) return null;
+    return { bins, width: bins.width, n: 1, spans: [], unknown: [], now };
   }
 
   /** How many marks of which kind are in view of which no record is here, by the legend's kinds. @param {number} from @param {number} to */

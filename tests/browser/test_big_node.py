@@ -153,9 +153,14 @@ def test_five_hundred_pods_calm_and_in_a_storm(
     until(other, "plegscope.bins.width > 0 && plegscope.bins.tiles.size > 0", WAIT_MS)
     keep(other, "big-node-looking-back")
     cells = "plegscope.timeline.list?.lanes.flat().filter((item) => item.k === 'cells').length"
+    # Some other lane's marks are none of these: they tell only of what is not here.
     hatched = "plegscope.timeline.list?.lanes[12].length"
     until(other, f"{cells} > 0 || !plegscope.store.truncated", WAIT_MS)
-    other.evaluate(f"plegscope.view.end = {first}; plegscope.zoomTo(20e9)")
+    # Half an hour before anything was watched nothing is missing.
+    look = "plegscope.view.span = 20e9; plegscope.view.end = {0}; plegscope.timeline.invalidate()"
+    other.evaluate(look.format("plegscope.bins.began - 1800e9"))
+    until(other, f"plegscope.timeline.last.from < {first} - 1000e9 && {hatched} === 0", WAIT_MS)
+    other.evaluate(look.format(f"{first} + 10e9"))
     until(other, f"plegscope.store.firstT < {first} && {hatched} === 0", WAIT_MS)
     assert other.evaluate("plegscope.store.gaps.length") == 0
     other.close()
