@@ -23,6 +23,7 @@ from app.export.redact import Redacted, Redactor
 from app.export.source import open_source
 from app.recording import format as words
 from app.recording.answers import Answered
+from app.recording.checked import UNFIT, Checked
 from app.recording.format import (
     ANSWERS,
     INPUTS,
@@ -95,8 +96,8 @@ class _Copy:
     def __init__(self, source: Path, redactor: Redactor) -> None:
         self._source = source
         self._redactor = redactor
-        self._decoders: dict[int, msgspec.json.Decoder[msgspec.Struct]] = {
-            number: msgspec.json.Decoder(kind) for number, kind in KINDS.items()
+        self._decoders: dict[int, Checked[msgspec.Struct]] = {
+            number: Checked(kind) for number, kind in KINDS.items()
         }
         self._encode = msgspec.json.Encoder().encode
         self._done = Copied()
@@ -168,5 +169,5 @@ class _Copy:
             return None
         try:
             return decoder.decode(message.data)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except UNFIT:
             return None

@@ -5,9 +5,8 @@ everybody who shows, plays or exports them.
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-import msgspec
-
 from app.engine.records import AnyRecord, Gap, Record
+from app.recording.checked import UNFIT, Checked
 from app.recording.format import Loss
 
 MOST_LINE = 1024 * 1024
@@ -29,7 +28,7 @@ class Lines:
 
     def records(self) -> Iterator[Record]:
         """The records in order; what is none is left out and counted. Raises OSError."""
-        decoder = msgspec.json.Decoder(AnyRecord)
+        decoder = Checked[Record](AnyRecord)
         number = 0
         while not self._stopped() and (line := self._file.readline(MOST_LINE)):
             number += 1
@@ -37,7 +36,7 @@ class Lines:
                 continue
             try:
                 record = decoder.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            except UNFIT:
                 self.unreadable += 1
                 self.line = self.line or number
                 continue

@@ -12,8 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-import msgspec
-
 from app.engine.inputs import Input
 from app.engine.records import AnyRecord, Record
 from app.errors import RecordingError
@@ -26,6 +24,7 @@ from app.recording.answers import (
     AnswerReader,
     Unknowable,
 )
+from app.recording.checked import UNFIT, Checked
 from app.recording.format import (
     ANSWERS,
     ANSWERS_OF,
@@ -118,13 +117,13 @@ class Recording:
         self._reader = McapReader(self._file, self._size, stopped)
         self._topics: dict[int, str] = dict(words.TOPICS)
         self._lists = ListReader()
-        self._inputs = msgspec.json.Decoder(AnyInput)
-        self._records = msgspec.json.Decoder(AnyRecord)
-        self._sessions = msgspec.json.Decoder(SessionInfo)
-        self._versions = msgspec.json.Decoder(Versions)
-        self._states = msgspec.json.Decoder(StateThen)
-        self._losses = msgspec.json.Decoder(Loss)
-        self._answered = msgspec.json.Decoder(Answered)
+        self._inputs = Checked[Input](AnyInput)
+        self._records = Checked[Record](AnyRecord)
+        self._sessions = Checked[SessionInfo](SessionInfo)
+        self._versions = Checked[Versions](Versions)
+        self._states = Checked[StateThen](StateThen)
+        self._losses = Checked[Loss](Loss)
+        self._answered = Checked[Answered](Answered)
         self._origin = 0
         self.info: SessionInfo | None = None
         self.unreadable = 0
@@ -239,7 +238,7 @@ class Recording:
                 decode(message.data) if message.channel != LOSSES else gap_of(lost(message.data))
                 for message in messages
             ]
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except UNFIT:
             self.unreadable += 1
             return None
 
@@ -283,7 +282,7 @@ class Recording:
                 if len(self.losses) < 1000:
                     self.losses.append(loss)
                 return loss
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except UNFIT:
             self.unreadable += 1
             if number == INPUTS:
                 return Fed(message.sequence, None)
@@ -324,7 +323,7 @@ class Recording:
                     f"{version.format}; this one reads up to {FORMAT}. Update plegscope."
                 )
             info = self._sessions.decode(data)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except UNFIT:
             self.unreadable += 1
             return
         self._origin = info.origin

@@ -14,10 +14,12 @@ LINE = msgspec.json.encode(NOTE) + b"\n"
 
 
 def test_what_is_no_record_is_left_out_and_counted() -> None:
-    raw = LINE + b"\n" + b"nonsense\n" + b"[" * 5000 + b"\n" + LINE + module.SUMMARY + b"}\n"
+    endless = LINE.replace(b'"seq":1', b'"seq":%d' % 2**64)
+    raw = LINE + b"\n" + b"nonsense\n" + b"[" * 5000 + b"\n" + endless
+    raw += LINE + module.SUMMARY + b"}\n"
     lines = Lines(io.BytesIO(raw))
     assert list(lines.records()) == [NOTE, NOTE]
-    assert (lines.unreadable, lines.line) == (2, 3)
+    assert (lines.unreadable, lines.line) == (3, 3)
 
 
 def test_it_ends_when_nobody_wants_it_any_more() -> None:
