@@ -145,7 +145,7 @@ export class CompareTimeline {
       width: this.width, height: this.height, top: this.top, scroll, shift, nowX, now: model.end, em: this.em,
       lanes: this.within(scroll, scroll + room), heads: this.heads, focus: null,
       ruler: rulerMarks(from, to, this.width, this.em, clockOf).map(({ at, text }) => ({ x: (at - from) * scale, text })).filter(({ x }) => x >= -from * scale - 1),
-      narrow: this.narrow, frozen: "", cursorX: null,
+      narrow: this.narrow, frozen: "", cursorX: null, endX: null,
     }));
   }
 

@@ -15,7 +15,7 @@ function nameOf({ told }) {
 
 /** What is played, for a timeline. @param {Tape|null|undefined} tape @returns {import("./timeline.js").Played|null} */
 export function playedOf(tape) {
-  return tape ? { bins: nameOf(tape), end: tape.duration } : null;
+  return tape ? { bins: nameOf(tape), end: tape.duration, known: tape.told.known === true } : null;
 }
 
 /**

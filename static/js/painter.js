@@ -9,8 +9,9 @@
  *   width: number, height: number, top: number, scroll: number, shift: number, nowX: number,
  *   em: number, lanes: {y: number, h: number, lane: any, group: string, tall: boolean}[],
  *   ruler: {x: number, text: string}[], heads: import("./layout.js").Heads, focus: Item|null,
- *   narrow: boolean, frozen: string, cursorX: number|null
- * }} Frame `top`: where the lanes begin; `shift`: px to add to a list's x; `nowX`: the present
+ *   narrow: boolean, frozen: string, cursorX: number|null, endX: number|null
+ * }} Frame `top`: where the lanes begin; `shift`: px to add to a list's x; `nowX`: the present;
+ *   `endX`: where what is played ends for good
  */
 import { Sprites } from "./sprites.js";
 import { plain } from "./dom.js";
@@ -479,6 +480,9 @@ export class Painter {
     const { c, palette: p } = this;
     if (frame.frozen) {
       this.#hatch({ k: "hatch", x: 0, y: 0, text: frame.frozen }, frame.nowX, frame.width + 9, frame.heads.ruler, frame.height - frame.heads.ruler);
+    }
+    else if (frame.endX !== null) {
+      this.#hatch({ k: "hatch", x: 0, y: 0 }, frame.endX, frame.width + 9, frame.heads.ruler, frame.height - frame.heads.ruler);
     }
     const x = Math.round(frame.nowX);
     if (x < -8 || x > frame.width + 8) return;

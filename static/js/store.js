@@ -363,8 +363,22 @@ export class Store {
     lane.longest.syncs = Math.max(lane.longest.syncs, rec.t - sync.from);
   }
 
+  /**
+   * Before the first change that is told here it was connected, if that renews it, says how long it
+   * was, or events came: since then nothing changed, or there were a record of it.
+   * @param {Rec} rec
+   */
+  #wasUp(rec) {
+    const lasted = rec.connected_ns ?? null;
+    const brought = this.ticks.some((tick) => tick.rec.kind === "stream_event" && !tick.rec.backlog);
+    if (lasted === null && !rec.renewed && !brought) return;
+    const from = lasted === null ? this.firstT : rec.t - lasted;
+    this.stretches.push({ from, to: null, state: "connected", meaning: rec.renewed ? rec.meaning ?? "" : "", seq: 0, tries: [], code: null, first: false });
+  }
+
   /** @param {Rec} rec */
   #stream(rec) {
+    if (!this.stretches.length) this.#wasUp(rec);
     if (rec.renewed) return;
     const phase = rec.state ?? "off";
     const last = this.stretches[this.stretches.length - 1];

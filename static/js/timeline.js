@@ -8,7 +8,8 @@
  * @typedef {import("./layout.js").DrawList} DrawList
  * @typedef {import("./lineup.js").Row} Row
  * @typedef {import("./bins.js").Span} Span
- * @typedef {{bins: string, end: number}} Played what its bins go by, and its end, ns
+ * @typedef {{bins: string, end: number, known: boolean}} Played what its bins go by, its end (ns), and
+ *   whether nothing is known to come after it
  * @typedef {{
  *   store: Store, clock: import("./clock.js").Clock, view: import("./view.js").View,
  *   lineup: import("./lineup.js").Lineup, off: Set<string>, select: (seq: number|null) => void,
@@ -196,12 +197,14 @@ export class Timeline {
     }
     this.revision = store.revision;
     const drawn = /** @type {DrawList} */ (this.list);
+    const film = this.host.film?.() ?? null;
     const shift = (drawn.origin - from) * scale;
     const frame = {
       width: this.width, height: this.height, top: this.top, scroll, shift, nowX: (now - from) * scale, now, em: this.em,
       lanes: this.host.lineup.visible(scroll, scroll + room), heads: this.heads, focus: this.#cursorItem(),
       ruler: this.#ruler(from, to, scale),
       narrow: this.narrow, frozen: frozen === null ? "" : "frozen", cursorX: null,
+      endX: film?.known && !store.state?.unrecorded ? (film.end - from) * scale : null,
     };
     this.last = { from, scale, shift, nowX: frame.nowX, now };
     this.painter.paint(drawn, frame);

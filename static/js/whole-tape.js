@@ -19,7 +19,7 @@ export class WholeTape {
     this.table = records.length ? [[1, records[0].t]] : [];
     this.told = /** @type {import("./tape.js").FilmTold} */ (/** @type {unknown} */ ({
       name: node.name, node: number, nodes, state: node.state, digest: "", title: node.name, records: records.length, end_t: duration,
-      whole: true, read: 1, layout: 1, warnings: [], idle: [], incidents: [], incidents_total: node.incidents,
+      whole: true, known: true, read: 1, layout: 1, warnings: [], idle: [], incidents: [], incidents_total: node.incidents,
     }));
     this.server = {
       found: async (/** @type {any} */ what, /** @type {number} */ seq, /** @type {boolean} */ back, /** @type {string} */ uid) => {

@@ -74,7 +74,7 @@ function everything() {
  * What is drawn of a store between two times (ms).
  * @param {import("../../static/js/store.js").Store} store @param {number} from @param {number} to
  */
-function draw(store, from, to, { seq = null, older = null, narrow = false, frozen = "" } = {}) {
+function draw(store, from, to, { seq = null, older = null, narrow = false, frozen = "", end = null } = {}) {
   const lines = [];
   const scale = WIDTH / ((to - from) * MS);
   const now = 3000 * MS;
@@ -94,7 +94,7 @@ function draw(store, from, to, { seq = null, older = null, narrow = false, froze
   painter.paint(list, /** @type {any} */ ({
     width: WIDTH, height: TOP + 300, top: TOP, scroll: 0, shift: 0, nowX: (now - from * MS) * scale, now, em: 1, lanes: rows, heads: HEADS, focus: null,
     ruler: rulerMarks(from * MS, to * MS, WIDTH, 1, (wall, digits) => (wall / 1e9).toFixed(digits)).map((mark) => ({ x: (mark.at - from * MS) * scale, text: mark.text })),
-    narrow, frozen, cursorX: null,
+    narrow, frozen, cursorX: null, endX: end === null ? null : (end - from) * MS * scale,
   }));
   return lines;
 }
@@ -127,6 +127,14 @@ test("a selected chain, on a narrow screen", () => {
 });
 
 test("the picture has frozen", () => golden("frozen", named(draw(store(), 2000, 3400, { frozen: "frozen" }))));
+
+test("what comes after the end of a recording is not known", () => {
+  const plain = named(draw(store(), 2000, 3400));
+  const ended = draw(store(), 2000, 3400, { end: 3000 });
+  const edge = Math.round((WIDTH * 1000) / 1400);
+  assert.ok(ended.some((line) => line.startsWith(`fillRect ${edge} 26 1 `) && line.endsWith(" lost")), ended.slice(-14).join("\n"));
+  assert.deepEqual(named(draw(store(), 2000, 3400, { end: 3500 })), plain);
+});
 
 test("from afar a crowded lane is bins", () => {
   const play = new Play();

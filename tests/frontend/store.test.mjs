@@ -47,6 +47,21 @@ test("a running relist of which the state tells before its record does is one re
   assert.equal(store.relists.get(relist).seq, records[0].seq);
 });
 
+test("before the first change of the stream that is here it was connected, where that can be told", () => {
+  const looks = (/** @type {any} */ rec, /** @type {(play: Play) => void} */ before = () => {}) => {
+    const play = new Play();
+    play.global(0);
+    before(play);
+    play.rec("stream", 900, { meaning: "", ...rec });
+    return stored(play).stretches.map((each) => [each.state, each.from / MS, each.to === null ? null : each.to / MS]);
+  };
+  const hint = (/** @type {Play} */ play) => { play.pod(100, "a"); play.hint(200, "a"); };
+  assert.deepEqual(looks({ state: "closed" }, hint), [["connected", 0, 900], ["closed", 900, null]]);
+  assert.deepEqual(looks({ state: "waiting", connected_ns: 700 * MS }), [["connected", 200, 900], ["waiting", 900, null]]);
+  assert.deepEqual(looks({ state: "connected", renewed: true }), [["connected", 0, null]]);
+  assert.deepEqual(looks({ state: "closed" }), [["closed", 900, null]]);
+});
+
 test("a hole between batches is a gap", () => {
   const play = new Play();
   play.global(0);
