@@ -3,7 +3,8 @@
 A discrete-event core of the usual kind: whatever happens later is an appointment ``(t, call)``;
 appointments of the same time run in the order they were made. A *process* is a generator that
 yields how long it waits (ns), or the :class:`Signal` it waits for. So SyncPod reads from top to
-bottom, can be cancelled anywhere, and its ``finally`` runs.
+bottom, and can be cancelled anywhere: it sees :class:`CancelledError`, and its ``finally`` runs.
+One that is merely forgotten, with the whole simulation, only comes to its ``finally``.
 
 The agenda never sleeps and never asks what time it is except through its clock: a driver calls
 ``run_due`` whenever the clock has reached ``next_time``. Under a :class:`VirtualClock`,
@@ -12,6 +13,7 @@ The agenda never sleeps and never asks what time it is except through its clock:
 
 import heapq
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from typing import TypeAlias, TypeVar
 
 from app.clock import Clock
@@ -63,6 +65,10 @@ Steps: TypeAlias = Generator[Wait, None, T]
 """What a process is made of; ``T``: what it returns to one that runs it by ``yield from``."""
 
 
+class CancelledError(BaseException):
+    """Raised in a process where it waits, when it is cancelled."""
+
+
 class Process:
     """A running generator. ``done`` fires when it returned or was cancelled."""
 
@@ -73,11 +79,13 @@ class Process:
         self.done = Signal(agenda)
 
     def cancel(self) -> None:
-        """End it where it waits; its ``finally`` blocks run now. Not from within itself."""
+        """End it where it waits: it is told so, and waits no more. Not from within itself."""
         if self.done.fired:
             return
         self._appointment.cancel()
         self.done.fire()
+        with suppress(CancelledError, StopIteration):
+            self._steps.throw(CancelledError())
         self._steps.close()
 
     def _go_on(self) -> None:

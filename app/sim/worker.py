@@ -18,7 +18,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from app.engine.inputs import Input, RelistRequested, SyncEnded, SyncStarted
-from app.sim.agenda import Agenda, Appointment, Process, Steps
+from app.sim.agenda import Agenda, Appointment, CancelledError, Process, Steps
 from app.sim.chance import generator
 from app.sim.milestones import Milestone, What
 from app.sim.podcache import CacheEntry, PodCacheView
@@ -221,7 +221,6 @@ class PodWorker:
         owner = self._owner
         if self.deleted and not waited:
             return
-        result = SyncResult(failed=True)
         unhealthy = frozenset(self._unhealthy)
         self._syncing = True
         owner.feed(SyncStarted(**self._both(), uid=self.pod.uid))
@@ -229,22 +228,17 @@ class PodWorker:
             if self.deleted:
                 # It waited while its pod was deleted, so it is cancelled before it does anything.
                 yield self._pace.of(owner.pod_sync.timings.look)
+                result = SyncResult(failed=True)
             else:
                 self._see(entry)
                 result = yield from owner.pod_sync.sync(
                     SyncOrder(self.pod, entry.status, unhealthy, self._sizes, self._pace)
                 )
-        finally:
-            self._syncing = False
-            self._last_sync_t = self._now()
-            owner.feed(
-                SyncEnded(
-                    **self._both(),
-                    uid=self.pod.uid,
-                    did_work=result.did_work,
-                    failed=result.failed,
-                )
-            )
+        except CancelledError:
+            # Not a ``finally``: that would be told too of a node that is dropped in the middle.
+            self._synced(SyncResult(failed=True))
+            raise
+        self._synced(result)
         if self.deleted:
             return
         self._unhealthy = {one: None for one in self._unhealthy if one not in unhealthy}
@@ -257,6 +251,18 @@ class PodWorker:
             self._try_again(self._pause(result))
         elif result.did_work:
             owner.feed(RelistRequested(**self._both(), uid=self.pod.uid, source="post_sync"))
+
+    def _synced(self, result: SyncResult) -> None:
+        self._syncing = False
+        self._last_sync_t = self._now()
+        self._owner.feed(
+            SyncEnded(
+                **self._both(),
+                uid=self.pod.uid,
+                did_work=result.did_work,
+                failed=result.failed,
+            )
+        )
 
     def _see(self, entry: CacheEntry) -> None:
         """SyncPod begins by telling the API server what the cached status shows."""

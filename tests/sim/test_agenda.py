@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.sim.agenda import Agenda, Steps, VirtualClock, play
+from app.sim.agenda import Agenda, CancelledError, Steps, VirtualClock, play
 
 
 @pytest.fixture
@@ -177,6 +177,31 @@ def test_a_cancelled_process_runs_its_finally_and_nothing_more(
     assert process.done.fired
     play(agenda, clock, 100)
     assert log == ["cleaned up"]
+
+
+def test_one_that_is_cancelled_is_told_and_one_that_is_forgotten_is_not(
+    agenda: Agenda, clock: VirtualClock
+) -> None:
+    log: list[str] = []
+
+    def steps() -> Steps[None]:
+        try:
+            yield 50
+        except CancelledError:
+            log.append("cancelled")
+            # Nobody waits for it any more.
+            yield 50
+            log.append("never")
+        finally:
+            log.append("cleaned up")
+
+    process, forgotten = agenda.start(steps()), steps()
+    play(agenda, clock, 10)
+    process.cancel()
+    assert log == ["cancelled", "cleaned up"]
+    next(forgotten)
+    del forgotten
+    assert log[2:] == ["cleaned up"]
 
 
 def test_a_process_cancelled_while_it_waits_for_a_signal_stays_ended(

@@ -1,5 +1,6 @@
 """A whole session in virtual time: the same each time, and always right in the end."""
 
+import gc
 import random
 import subprocess
 import sys
@@ -19,6 +20,8 @@ from app.engine.records import (
     RuntimeHung,
     RuntimeSeen,
     StreamChanged,
+    SyncBegan,
+    SyncFinished,
     Watching,
 )
 from app.engine.settings import EngineSettings
@@ -42,6 +45,7 @@ from app.sim.faults import (
     StreamRefused,
     StreamSilent,
 )
+from app.sim.library import load
 from app.sim.pods import COMPLETED, ERROR, ContainerSpec, Lifetime, Probe, Resources
 from app.sim.scenario import Scenario
 from app.sim.units import Ns, Offset, millis, seconds
@@ -374,6 +378,33 @@ def test_an_input_fed_from_within_a_step_is_a_mistake() -> None:
     )
     with pytest.raises(AssertionError, match="from within"):
         session.start()
+
+
+def test_a_session_that_is_dropped_while_pods_are_synced_ends_without_a_word(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Enough(Exception):
+        pass
+
+    told: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    syncing: set[str] = set()
+
+    def on_record(record: Record) -> None:
+        if isinstance(record, SyncBegan):
+            syncing.add(record.uid)
+            if len(syncing) == 3:
+                raise Enough
+        elif isinstance(record, SyncFinished):
+            syncing.discard(record.uid)
+
+    session = VirtualSession(load("demo"), on_record=on_record)
+    session.start()
+    with pytest.raises(Enough):
+        session.run_until(seconds(60))
+    del session
+    gc.collect()
+    assert told == []
 
 
 def test_a_session_is_bounded_in_a_long_life() -> None:

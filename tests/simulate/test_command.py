@@ -212,7 +212,8 @@ def test_whoever_has_read_enough_may_leave() -> None:
         assert process.stderr is not None
         assert process.stdout.readline().startswith(b'{"kind":"runtime"')
         process.stdout.close()
-        assert process.stderr.read() == b""
+        found = process.stderr.read()
+        assert found == b"", found.decode()
         assert process.wait(30) == 0
 
 
