@@ -44,6 +44,7 @@ async def list_pods(
             call=effect.call,
             error=told(error),
             calls=tuple(costs),
+            code=error.meaning if isinstance(error, CallFailed) else "error",
         )
     return PodsListed(
         t=clock.mono(),

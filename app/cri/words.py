@@ -3,7 +3,7 @@
 import grpc
 import msgspec
 
-from app.engine.inputs import EndCode
+from app.engine.inputs import EndCode, FailCode
 
 Code = grpc.StatusCode
 
@@ -14,13 +14,15 @@ MAX_DETAILS = 1024
 class CallFailed(Exception):
     """A runtime call failed; ``str()`` is one or two sentences for people.
 
-    ``code`` is gRPC's; ``details`` the runtime's own text, bounded, hostile until shown as text.
+    ``code`` is gRPC's, ``meaning`` what it says of the runtime; ``details`` the runtime's own text,
+    bounded, hostile until shown as text.
     """
 
     def __init__(self, method: str, code: Code, details: str, timeout_s: float) -> None:
         self.method = method
         self.code = code
         self.details = brief(details)
+        self.meaning = meaning(code, self.details)
         super().__init__(sentence(method, code, self.details, timeout_s))
 
 
@@ -41,10 +43,22 @@ def brief(details: str) -> str:
     return shorten(details.rpartition("last error: ")[2])
 
 
+def meaning(code: Code, details: str) -> FailCode:
+    """What a failed call says of the runtime."""
+    match code:
+        case Code.DEADLINE_EXCEEDED:
+            return "silent"
+        case Code.UNAVAILABLE:
+            # The runtime's socket takes connections, and nobody behind it takes them on.
+            return "silent" if "timed out" in details else "unreachable"
+        case _:
+            return "error"
+
+
 def sentence(method: str, code: Code, details: str, timeout_s: float) -> str:
     """One or two sentences about a failed call, ending with where to look."""
     match code:
-        case Code.UNAVAILABLE if "timed out" in details:
+        case Code.UNAVAILABLE if meaning(code, details) == "silent":
             return (
                 f"{method} did not reach the runtime: it accepts connections and says nothing. "
                 "It hangs: look at its log and at the node's disks."

@@ -10,7 +10,13 @@ from collections.abc import Callable
 from app.engine.cache import PodCache, keep_ips, pod_status
 from app.engine.effects import InspectPod, ListPods, WakeAt
 from app.engine.health import Health
-from app.engine.inputs import PodInspected, PodInspectFailed, PodsListed, PodsListFailed
+from app.engine.inputs import (
+    FailCode,
+    PodInspected,
+    PodInspectFailed,
+    PodsListed,
+    PodsListFailed,
+)
 from app.engine.job import Inspection, Job
 from app.engine.lifecycle import Finding, LifecycleEvents, StopEvents
 from app.engine.listing import LastListing, Pod, group
@@ -35,6 +41,7 @@ from app.engine.transitions import Change, changes
 
 NOT_FOUND = "The runtime lists no such pod."
 NO_REASON = "The runtime failed without a word."
+STOPPED = "plegscope was stopped before the runtime answered."
 """A failure whose text is empty is still a failure."""
 
 
@@ -93,7 +100,7 @@ class GenericPleg:
                 self.records.mark(job.inspection.uid)
             if job.request is not None:
                 self.queue.settle(job.request, "cancelled", job.relist)
-            self._show_finished(job, error="plegscope was stopped before the runtime answered.")
+            self._show_finished(job, STOPPED, "stopped")
         self.queue.cancel_all()
 
     @property
@@ -249,7 +256,7 @@ class GenericPleg:
         job = self._waiting_for_list(answer.call)
         if job is not None:
             job.account(answer.calls)
-            self._finish(job, answer.error or NO_REASON)
+            self._finish(job, answer.error or NO_REASON, answer.code)
 
     def inspected(self, answer: PodInspected) -> None:
         """The inspection of one pod is here."""
@@ -385,7 +392,7 @@ class GenericPleg:
 
     # The end of a relist
 
-    def _finish(self, job: Job, error: str = "") -> None:
+    def _finish(self, job: Job, error: str = "", code: FailCode | None = None) -> None:
         self.job = None
         out = self._out
         if job.scope == "global":
@@ -398,7 +405,7 @@ class GenericPleg:
             out.want(WakeAt(timer="global", token=job.relist, at=self.due_t))
         elif job.uid is not None and not error and job.uid not in job.withheld:
             self.cache.observe(job.uid, job.started)
-        self._show_finished(job, error)
+        self._show_finished(job, error, code)
         if job.request is not None:
             if job.withheld:
                 self.queue.put_back(job.request, job.relist)
@@ -408,9 +415,9 @@ class GenericPleg:
             self.on_forced()
         self.dispatch()
 
-    def _show_finished(self, job: Job, error: str) -> None:
+    def _show_finished(self, job: Job, error: str, code: FailCode | None) -> None:
         pause = self.pace.pause_ns if job.scope == "global" and self._running else None
-        finished = job.finished(self._out.t, self._out.wall, error, pause)
+        finished = job.finished(self._out.t, self._out.wall, error, pause, code)
         self._out.show(finished)
         if job.scope == "global":
             self.last_global = job.state(finished)

@@ -25,6 +25,10 @@ EndCode = Literal[
 """How an event stream ended: ``eof`` closed without an error, ``immediate_eof`` the same within the
 grace time after it was opened, ``deadline`` ran into its own deadline without a successor."""
 
+FailCode = Literal["silent", "unreachable", "error", "stopped"]
+"""Why a call failed: the runtime did not answer in time, could not be reached, or answered with an
+error; or plegscope itself was stopped before the answer."""
+
 
 class Input(msgspec.Struct, frozen=True, kw_only=True, tag_field="input"):
     """Something that happened at ``t`` (monotonic ns) and ``wall`` (ns since 1970)."""
@@ -69,11 +73,13 @@ class PodsListed(Input, frozen=True, tag="listed"):
 
 
 class PodsListFailed(Input, frozen=True, tag="list_failed"):
-    """``ListPods`` failed; ``error`` is a sentence for people."""
+    """``ListPods`` failed; ``error`` is a sentence for people, ``code`` what it means (None: not
+    told, as by recordings of earlier versions)."""
 
     call: int
     error: str
     calls: tuple[CallCost, ...] = ()
+    code: FailCode | None = None
 
 
 class PodInspected(Input, frozen=True, tag="inspected"):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from app.engine.inputs import FailCode
 from app.engine.listing import Pod
 from app.engine.model import CallCost, RelistSource
 from app.engine.records import RelistFinished, Scope
@@ -60,7 +61,9 @@ class Job(msgspec.Struct):
                 self.slowest = cost
                 self.slowest_uid = "" if self.inspection is None else self.inspection.uid
 
-    def finished(self, t: int, wall: int, error: str, pause_ns: int | None) -> RelistFinished:
+    def finished(
+        self, t: int, wall: int, error: str, pause_ns: int | None, code: FailCode | None = None
+    ) -> RelistFinished:
         """How it is told when it ends now; ``error``: why it failed, empty if it did not."""
         return RelistFinished(
             t=t,
@@ -74,6 +77,7 @@ class Job(msgspec.Struct):
             uid=self.uid,
             request=self.request.number if self.request is not None else None,
             error=error,
+            code=code,
             pods=len(self.pods or ()),
             containers=self.containers,
             changed=self.changed,
@@ -101,4 +105,5 @@ class Job(msgspec.Struct):
             ended.ok,
             ended.pods,
             ended.containers,
+            ended.code,
         )

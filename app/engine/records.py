@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from app.engine.inputs import EndCode, StreamPolicy
+from app.engine.inputs import EndCode, FailCode, StreamPolicy
 from app.engine.model import (
     ContainerStatus,
     EventType,
@@ -163,6 +163,7 @@ class RelistListed(Record, frozen=True, tag="relist_listed"):
 class RelistFinished(Record, frozen=True, tag="relist_finished"):
     """A relist ended. ``started`` is its monotonic start; counts are of what it listed.
 
+    ``error`` says why it failed, ``code`` what that means (None: it did not, or that is not told).
     ``withheld``: pods whose result was not published because of SyncPod. The ``running_*`` numbers
     are those of the kubelet's gauges (global relists whose list succeeded; else None).
     ``pause_ns``: the pause in force between two global relists (global only; None at the stop).
@@ -178,6 +179,7 @@ class RelistFinished(Record, frozen=True, tag="relist_finished"):
     uid: str | None = None
     request: int | None = None
     error: str = ""
+    code: FailCode | None = None
     pods: int = 0
     containers: int = 0
     changed: int = 0

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from app.engine.inputs import EndCode, StreamPolicy
+from app.engine.inputs import EndCode, FailCode, StreamPolicy
 from app.engine.model import RelistSource
 from app.engine.records import Scope, StreamState
 
@@ -19,7 +19,8 @@ class HealthState(msgspec.Struct, frozen=True):
 
 
 class RelistState(msgspec.Struct, frozen=True):
-    """A relist: the one in progress, or the last one of its scope."""
+    """A relist: the one in progress, or the last one of its scope. ``code``: what its failure
+    means, if it failed and that is told."""
 
     relist: int
     scope: Scope
@@ -30,6 +31,7 @@ class RelistState(msgspec.Struct, frozen=True):
     ok: bool | None = None
     pods: int = 0
     containers: int = 0
+    code: FailCode | None = None
 
 
 class StreamView(msgspec.Struct, frozen=True):

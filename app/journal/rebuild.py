@@ -373,6 +373,7 @@ class StateBuilder:
             record.ok,
             record.pods,
             record.containers,
+            record.code,
         )
 
     def _listed(self, record: RelistListed) -> None:

@@ -9,7 +9,14 @@ from collections import Counter
 from collections.abc import Callable
 
 from app.engine.effects import CloseStream, Effect, InspectPod, ListPods, OpenStream
-from app.engine.inputs import Input, PodInspected, PodInspectFailed, PodsListed, PodsListFailed
+from app.engine.inputs import (
+    FailCode,
+    Input,
+    PodInspected,
+    PodInspectFailed,
+    PodsListed,
+    PodsListFailed,
+)
 from app.engine.model import CallCost, ContainerStatus, SandboxStatus
 from app.sim.agenda import Agenda, Steps
 from app.sim.availability import DOWN, Availability
@@ -34,6 +41,10 @@ OVERDUE = "DeadlineExceeded: the runtime did not answer in time"
 
 class _CallFailed(Exception):
     """A call that failed; the text is what the runtime (or nobody) answered."""
+
+    def __init__(self, error: str, code: FailCode = "error") -> None:
+        self.code = code
+        super().__init__(error)
 
 
 class VirtualRuntime:
@@ -138,6 +149,7 @@ class VirtualRuntime:
                     call=wanted.call,
                     error=str(failure),
                     calls=tuple(costs),
+                    code=failure.code,
                 )
             )
             return
@@ -178,7 +190,7 @@ class VirtualRuntime:
                 # The answer is of this moment, and old when it is here.
                 yield slowed
                 if self._availability.state == "down":
-                    raise _CallFailed(DOWN)
+                    raise _CallFailed(DOWN, "unreachable")
             if self.wire is not None:
                 self.wire.listed(method, uid, raw)
         finally:
@@ -286,7 +298,7 @@ class VirtualRuntime:
                 count_hits(plan.at_work(RuntimeFreezes))
                 count_hits(plan.at_work(ListsHang) if listing else ())
             if self._agenda.clock.mono() >= deadline:
-                raise _CallFailed(OVERDUE)
+                raise _CallFailed(OVERDUE, "silent")
             # Whatever comes first: the fault's end, or the call's own deadline.
             either = self._agenda.signal()
             alarm = self._agenda.at(deadline, either.fire)
@@ -296,4 +308,4 @@ class VirtualRuntime:
             alarm.cancel()
         if availability.state == "down":
             count_hits(plan.at_work(RuntimeRestarts))
-            raise _CallFailed(DOWN)
+            raise _CallFailed(DOWN, "unreachable")

@@ -7,8 +7,10 @@ from statistics import median
 from typing import Literal, NamedTuple
 
 from app.engine.hanging import hangs_since
+from app.engine.inputs import FailCode
 from app.engine.model import ContainerStatus
 from app.engine.records import ContainerEventSeen, Lifecycle, Record, RelistFinished
+from app.engine.state import EngineState
 from app.hub.wire import PodRow, SessionState
 from app.journal.journal import Journal
 
@@ -22,15 +24,12 @@ SLOW_LEAST_NS = 100_000_000
 FEWEST_USUAL = 5
 """Global relists that must have come back before one is called usual."""
 
-FAILURES = (
-    ("says nothing", "does not answer in time"),
-    ("was not answered within", "does not answer in time"),
-    ("did not answer in time", "does not answer in time"),
-    ("did not reach the runtime", "cannot be reached"),
-    ("the container runtime is not running", "cannot be reached"),
-)
-"""What a failed call says of the runtime, by words of what was told of it: of a real one
-(app/cri/words.py), and of a simulated one."""
+FAILS: dict[FailCode, str] = {
+    "silent": "does not answer in time",
+    "unreachable": "cannot be reached",
+    "error": "answers with errors",
+}
+"""What the runtime does while relists fail, after "The runtime", by what the failure means."""
 
 WAYS = ("found by a hint", "only by the global relist", "after a sync", "by a believed event")
 """How deaths are found, in words."""
@@ -143,14 +142,13 @@ def told_since(records: Iterable[Record], since_t: int) -> int:
     )
 
 
-def failing(state: SessionState, records: Sequence[Record]) -> str:
-    """What the runtime does while relists fail, after "The runtime"; ``records``: the newest."""
-    for record in reversed(records):
-        if isinstance(record, RelistFinished) and record.scope == "global" and record.error:
-            known = (meaning for words, meaning in FAILURES if words in record.error)
-            return next(known, "answers with errors")
-    lost = state.engine.stream.code == "unavailable"
-    return "cannot be reached" if lost else "answers with errors"
+def failing(engine: EngineState) -> str | None:
+    """What the runtime does, if the last global relist failed for what it does."""
+    last = engine.last_global
+    if last is None or last.ok is not False or last.code == "stopped":
+        return None
+    # Recordings of earlier versions don't tell.
+    return FAILS[last.code or "error"]
 
 
 def verdict(state: SessionState, records: Sequence[Record] = ()) -> Verdict:
@@ -172,9 +170,10 @@ def verdict(state: SessionState, records: Sequence[Record] = ()) -> Verdict:
         return Verdict("warning", word, "A call does not come back", since, took, limit, normal)
     if since is None:
         return Verdict("waiting", "Starting.", "No relist yet", None, None, limit)
-    if last is not None and last.ok is False and since > 2 * engine.period_ns:
-        fails = f"The runtime {failing(state, records)}"
-        return Verdict("warning", "Healthy, but relists fail.", fails, since, None, limit)
+    fails = failing(engine)
+    if fails is not None and since > 2 * engine.period_ns:
+        fact = f"The runtime {fails}"
+        return Verdict("warning", "Healthy, but relists fail.", fact, since, None, limit)
     if engine.pace_ns > engine.period_ns:
         slow = "Relists are slow"
         return Verdict("warning", "Healthy, slowed down.", slow, since, took, limit, normal)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from app.engine.inputs import (
     EventsTaken,
+    FailCode,
     ReinspectRequested,
     RelistRequested,
     RuntimeProbed,
@@ -100,31 +101,38 @@ class Opened(NamedTuple):
     end: StreamEnded | None
 
 
+class Failed(NamedTuple):
+    """What a call failed with, and what that means (None: not told)."""
+
+    error: str
+    code: FailCode | None = None
+
+
 class Calls:
     """Calls of one kind, in order: when they began, how long they took, whether they failed."""
 
     def __init__(self) -> None:
         self.began = array("q")
         self.took = array("q")
-        self.errors: dict[int, str] = {}
+        self.failures: dict[int, Failed] = {}
 
-    def add(self, began: int, took: int, error: str = "") -> None:
+    def add(self, began: int, took: int, failed: Failed | None = None) -> None:
         """One more; what no call can last is cut."""
         took = min(max(0, took), MOST_TOOK)
-        if error:
-            self.errors[len(self.began)] = error
+        if failed is not None:
+            self.failures[len(self.began)] = failed
         self.began.append(began)
         self.took.append(took)
 
-    def near(self, t: int) -> tuple[int, str] | None:
-        """(how long, error) of the call that began nearest to ``t``; None: there was none."""
+    def near(self, t: int) -> tuple[int, Failed | None] | None:
+        """(how long, failure) of the call that began nearest to ``t``; None: there was none."""
         at = self._nearest(t)
-        return None if at is None else (self.took[at], self.errors.get(at, ""))
+        return None if at is None else (self.took[at], self.failures.get(at))
 
-    def nearest(self, t: int) -> tuple[int, str] | None:
-        """(beginning, error) of that call."""
+    def nearest(self, t: int) -> tuple[int, Failed | None] | None:
+        """(beginning, failure) of that call."""
         at = self._nearest(t)
-        return None if at is None else (self.began[at], self.errors.get(at, ""))
+        return None if at is None else (self.began[at], self.failures.get(at))
 
     def _nearest(self, t: int) -> int | None:
         began = self.began

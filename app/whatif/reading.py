@@ -43,7 +43,7 @@ from app.errors import RecordingError
 from app.recording.format import Loss
 from app.recording.reading import Fed, Recording, Told
 from app.recording.rerun import LONGEST_NS, checked
-from app.whatif.evidence import Calls, Evidence, Hint, Opened, Replayed
+from app.whatif.evidence import Calls, Evidence, Failed, Hint, Opened, Replayed
 from app.whatif.sights import MOST_ITEMS, Sights
 
 MOST_KEPT = 3_000_000
@@ -270,15 +270,15 @@ class _Reader:
         if relist is None:
             return
         began = relist.t
-        error = answer.error or "the list failed"
+        failed = Failed(answer.error or "the list failed", answer.code)
         for cost in answer.calls:
             calls = (
                 known.sandbox_lists if cost.method == "ListPodSandbox" else known.container_lists
             )
-            calls.add(began, cost.duration_ns, error if cost is answer.calls[-1] else "")
+            calls.add(began, cost.duration_ns, failed if cost is answer.calls[-1] else None)
             began += cost.duration_ns
         if not answer.calls:
-            known.sandbox_lists.add(began, max(0, answer.t - began), error)
+            known.sandbox_lists.add(began, max(0, answer.t - began), failed)
         self._step_t = answer.t
 
     def _listed(self, answer: PodsListed) -> None:
@@ -337,7 +337,8 @@ class _Reader:
             case Lifecycle(type="ContainerStarted" | "ContainerDied", is_sandbox=False):
                 known.found.append(record)
             case PodCached():
-                known.per_pod.setdefault(record.uid, Calls()).add(record.t, 0, record.error)
+                failed = Failed(record.error) if record.error else None
+                known.per_pod.setdefault(record.uid, Calls()).add(record.t, 0, failed)
                 known.cache.apply(record)
             case PodUncached():
                 known.cache.apply(record)

@@ -12,7 +12,7 @@ from app.engine.effects import CloseStream, Effect, InspectPod, ListPods, OpenSt
 from app.engine.inputs import Input, PodInspected, PodInspectFailed, PodsListed, PodsListFailed
 from app.engine.model import CallCost, Observation
 from app.sim.agenda import Agenda, Steps
-from app.whatif.evidence import Evidence
+from app.whatif.evidence import Evidence, Failed
 from app.whatif.stream import RebuiltStream
 from app.whatif.timeline import Timeline
 
@@ -101,7 +101,8 @@ class RebuiltRuntime:
 
     def _list(self, wanted: ListPods) -> Steps[None]:
         clock = self._agenda.clock
-        began, costs, error = clock.mono(), [], ""
+        began, costs = clock.mono(), []
+        failed: Failed | None = None
         found: list[tuple[Observation, ...]] = []
         middle = began
         for method, kind in (("ListPodSandbox", "sandbox"), ("ListContainers", "container")):
@@ -109,17 +110,24 @@ class RebuiltRuntime:
             calls = known.sandbox_lists if kind == "sandbox" else known.container_lists
             middle = clock.mono()
             near = calls.near(middle)
-            took, error = (USUAL_LIST_NS, "") if near is None else near
+            took, failed = (USUAL_LIST_NS, None) if near is None else near
             self.calls[method] += 1
             yield took
             costs.append(CallCost(method, took))
-            if error:
+            if failed is not None:
                 break
             found.append(self._look(kind, wanted.uid))
         t, wall = clock.mono(), clock.wall()
-        if error:
+        if failed is not None:
             self._feed(
-                PodsListFailed(t=t, wall=wall, call=wanted.call, error=error, calls=tuple(costs))
+                PodsListFailed(
+                    t=t,
+                    wall=wall,
+                    call=wanted.call,
+                    error=failed.error,
+                    calls=tuple(costs),
+                    code=failed.code,
+                )
             )
             return
         if wanted.uid is None:
@@ -174,6 +182,6 @@ class RebuiltRuntime:
     def _inspection_fails(self, uid: str, t: int) -> str:
         calls = self._evidence.per_pod.get(uid)
         near = None if calls is None else calls.nearest(t)
-        if near is None or abs(near[0] - t) > FAILS_WITHIN_NS:
+        if near is None or near[1] is None or abs(near[0] - t) > FAILS_WITHIN_NS:
             return ""
-        return near[1]
+        return near[1].error

@@ -19,9 +19,8 @@
  *   state: SessionState|null, now: number, link: "connecting"|"open"|"waiting", silence: number,
  *   online: boolean, farewell: string, lagging: number, usual: number|null, pods: number,
  *   downSince: number|null, opening: boolean, lost: number, told: number, next?: number|null,
- *   barred?: boolean, trouble?: string, ending?: Ending|null, played?: boolean, failure?: string
+ *   barred?: boolean, trouble?: string, ending?: Ending|null, played?: boolean
  * }} Situation
- *   `failure`: what the last global relist ended with, if it failed.
  *   `silence`: since the last message (ns). `lagging`: records skipped a moment ago. `usual`: this
  *   node's usual global relist (ns). `downSince`: since when there are no hints (t).
  *   `opening`: the session's first try to connect goes on. `lost`: those of the skipped that are not
@@ -38,11 +37,8 @@ const GONE = 3e9;
 const HUNG = 5e9;
 /** The same of a global relist that inspects pods (ns). */
 const LONG = 30e9;
-/** What a failed call says of the runtime, by what was told of it: as FAILURES in app/web/nowfacts.py. @type {[RegExp, string][]} */
-const FAILURES = [
-  [/says nothing|was not answered within|did not answer in time/, "does not answer in time"],
-  [/did not reach the runtime|the container runtime is not running/, "cannot be reached"],
-];
+/** What the runtime does while relists fail, by what the failure means: as FAILS in app/web/nowfacts.py. @type {Record<import("./types.js").FailCode, string|null>} */
+const FAILS = { silent: "does not answer in time", unreachable: "cannot be reached", error: "answers with errors", stopped: null };
 const SLOW_FACTOR = 10;
 const SLOW_LEAST = 100e6;
 
@@ -67,7 +63,7 @@ const press = (id, act, text, key) => ({ text, href: `/help#${id}`, act, key });
 
 /** Whether the stream is closed because plegscope ended, as at the end of a recording, and not given up. @param {SessionState["engine"]["stream"]} stream */
 export function wasStopped(stream) {
-  return stream.state === "closed" && stream.meaning.startsWith("plegscope was stopped");
+  return stream.state === "closed" && stream.code === null;
 }
 
 /** @param {Situation} at @returns {Condition} */
@@ -75,11 +71,10 @@ export function condition(at) {
   return unheard(at) ?? recorded(at) ?? unrecorded(at) ?? atEnd(at) ?? present(at);
 }
 
-/** What the runtime does while relists fail. @param {Situation} at */
-function failing(at) {
-  const { failure = "" } = at;
-  const known = FAILURES.find(([said]) => said.test(failure));
-  return known?.[1] ?? (!failure && at.state?.engine.stream.code === "unavailable" ? "cannot be reached" : "answers with errors");
+/** What the runtime does, if the last global relist failed for what it does. @param {SessionState["engine"]} engine */
+function failing({ last_global: last }) {
+  // Recordings of earlier versions don't tell.
+  return last?.ok === false ? FAILS[last.code ?? "error"] : null;
 }
 
 /** How things are where all is known. @param {Situation} at @returns {Condition} */
@@ -174,7 +169,8 @@ function nextTry(at, first = false) {
 /** The loop or the runtime is not well. @param {Situation} at @returns {Condition|null} */
 function ill(at) {
   const state = /** @type {SessionState} */ (at.state);
-  const { health, last_global: last, period_ns: period } = state.engine;
+  const { health, period_ns: period } = state.engine;
+  const fails = failing(state.engine);
   const limit = duration(health.threshold_ns);
   const hangs = hangsSince(state, at.now);
   if (health.last_start_t === null) {
@@ -185,7 +181,7 @@ function ill(at) {
         meaning: "What is played begins before its first relist: Space plays on, > goes to the end of that relist.", action: help("starting", "Why this is not a fault"),
       };
     }
-    return { id: "starting", icon: "waiting", word: "Starting.", fact: ["No relist yet."], meaning: `${last?.ok !== false ? "" : `The runtime ${failing(at)}; its lists are asked for again every second. `}Normal for the first seconds; turns green by itself.`, action: help("starting", "Why this is not a fault") };
+    return { id: "starting", icon: "waiting", word: "Starting.", fact: ["No relist yet."], meaning: `${fails === null ? "" : `The runtime ${fails}; its lists are asked for again every second. `}Normal for the first seconds; turns green by itself.`, action: help("starting", "Why this is not a fault") };
   }
   const since = at.now - health.last_start_t;
   if (!health.healthy || since > health.threshold_ns) {
@@ -197,10 +193,10 @@ function ill(at) {
   }
   if (hangs !== null) return hung(at, hangs);
   // One that fails in between is passed over: the next one is a second away.
-  if (last?.ok === false && since > 2 * period) {
+  if (fails !== null && since > 2 * period) {
     return {
       id: "failing", icon: "warning", word: "Healthy, but relists fail.", fact: ["The last one that came back began ", { b: age(since) }, " ago."],
-      meaning: `The runtime ${failing(at)}. Unhealthy in ${duration(health.threshold_ns - since)}, if none comes back until then.`,
+      meaning: `The runtime ${fails}. Unhealthy in ${duration(health.threshold_ns - since)}, if none comes back until then.`,
       action: help("failing", "What to check first"),
     };
   }

@@ -3,7 +3,7 @@
 import { condition, hangsSince } from "./condition.js";
 import { byId, h, setText } from "./dom.js";
 import { total } from "./legend.js";
-import { failure, told, usual } from "./stats.js";
+import { told, usual } from "./stats.js";
 import { timeOfDay, zone } from "./words.js";
 
 export class Header {
@@ -27,7 +27,7 @@ export class Header {
       told: hangs === null ? 0 : told(store, hangs),
       state: store.state, now, link: page.source.link, silence: clock.silence(), online: navigator.onLine,
       farewell: page.source.farewell, lagging: page.lagging, lost: page.lost, usual: typical?.middle ?? null, pods, downSince: store.downSince, opening: store.opening(now),
-      next: next === null ? null : next * 1e6, barred: page.source.barred === true, trouble: page.source.trouble, failure: failure(store), ending: page.options.ending?.() ?? null,
+      next: next === null ? null : next * 1e6, barred: page.source.barred === true, trouble: page.source.trouble, ending: page.options.ending?.() ?? null,
       played: page.options.clock !== undefined,
     });
     this.lost = how.waits !== undefined;

@@ -20,7 +20,7 @@ import { title } from "./hover.js";
 import { Labels } from "./labels.js";
 import { Lineup } from "./lineup.js";
 import { Player } from "./player.js";
-import { failure, isNewStop, told, usual } from "./stats.js";
+import { isNewStop, told, usual } from "./stats.js";
 import { Store } from "./store.js";
 import { Timeline } from "./timeline.js";
 import { Beside } from "./together.js";
@@ -37,7 +37,7 @@ function nodeCondition(store, now, ending) {
   return condition({
     told: hangs === null ? 0 : told(store, hangs), state: store.state, now, link: "open", silence: 0, online: true, farewell: "",
     lagging: 0, lost: 0, usual: usual(store)?.middle ?? null, pods: [...store.lanes.values()].filter((lane) => lane.goneT === null).length,
-    downSince: store.downSince, opening: store.opening(now), failure: failure(store), ending,
+    downSince: store.downSince, opening: store.opening(now), ending,
   });
 }
 

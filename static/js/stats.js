@@ -100,12 +100,6 @@ export function told(store, since) {
   return n;
 }
 
-/** What the newest global relist that is over failed with, in words; empty if it did not. @param {Store} store */
-export function failure(store) {
-  const last = store.globals.findLast(({ done }) => done);
-  return last?.ok === false ? last.done?.error ?? "" : "";
-}
-
 /**
  * This node's usual: of the global relists known here that came back, the middle, and between what
  * nine of ten of each side lie. `times`: the last one in middles (null: it failed); `since`: when the oldest began.

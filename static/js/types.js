@@ -31,8 +31,11 @@
  *
  * @typedef {{
  *   relist: number, scope: "global"|"pod", source: RelistSource, started: number, uid: string|null,
- *   duration_ns: number|null, ok: boolean|null, pods: number, containers: number
+ *   duration_ns: number|null, ok: boolean|null, pods: number, containers: number, code: FailCode|null
  * }} RelistState
+ *
+ * @typedef {"silent"|"unreachable"|"error"|"stopped"} FailCode Why a relist failed: the runtime did not answer in
+ *   time, could not be reached, or answered with an error; or plegscope itself was stopped.
  *
  * @typedef {{
  *   t: number, profile: string, period_ns: number, pace_ns: number,

@@ -112,8 +112,27 @@ async def test_a_failed_first_list_saves_the_second(
     assert isinstance(failed, PodsListFailed)
     assert failed.call == 3
     assert "disk on fire" in failed.error
+    assert failed.code == "error"
     assert runtime.methods() == ["ListPodSandbox"]
     assert [cost.method for cost in failed.calls] == ["ListPodSandbox"]
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [(Code.UNAVAILABLE, "unreachable"), (Code.DEADLINE_EXCEEDED, "silent")],
+)
+async def test_a_failed_list_tells_what_that_means(
+    client: CriClient,
+    runtime: FakeRuntime,
+    clock: RealClock,
+    rows: Interner,
+    code: Code,
+    told: str,
+) -> None:
+    runtime.answers["ListContainers"] = Refuse(code, "no")
+    failed = await list_pods(client, rows, clock, ALL)
+    assert isinstance(failed, PodsListFailed)
+    assert failed.code == told
 
 
 async def test_a_failed_second_list_fails_both(
@@ -123,6 +142,7 @@ async def test_a_failed_second_list_fails_both(
     failed = await list_pods(client, rows, clock, ALL)
     assert isinstance(failed, PodsListFailed)
     assert "ListContainers" in failed.error
+    assert failed.code == "error"
     assert len(failed.calls) == 2
 
 
@@ -136,6 +156,7 @@ async def test_a_fault_of_our_own_is_a_failed_list(
     failed = await list_pods(client, rows, clock, ALL)
     assert isinstance(failed, PodsListFailed)
     assert "RuntimeError oops" in failed.error
+    assert failed.code == "error"
     assert "please report" in failed.error
 
 

@@ -49,7 +49,9 @@ def test_only_the_last_link_of_a_chain_is_shown() -> None:
 
 def test_a_runtime_that_accepts_and_says_nothing_hangs() -> None:
     text = "connection attempt timed out before receiving SETTINGS frame"
-    assert "It hangs" in str(CallFailed("ListContainers", Code.UNAVAILABLE, text, 120))
+    failed = CallFailed("ListContainers", Code.UNAVAILABLE, text, 120)
+    assert "It hangs" in str(failed)
+    assert failed.meaning == "silent"
 
 
 def test_an_error_without_a_text_says_so() -> None:

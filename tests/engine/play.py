@@ -272,7 +272,14 @@ class Stage:
         now, number = self.clock, call.effect.call
         if isinstance(call.effect, ListPods):
             return self.tell(
-                PodsListFailed(t=now.t, wall=now.wall, call=number, error=error, calls=costs)
+                PodsListFailed(
+                    t=now.t,
+                    wall=now.wall,
+                    call=number,
+                    error=error,
+                    calls=costs,
+                    code="unreachable",
+                )
             )
         return self.tell(
             PodInspectFailed(t=now.t, wall=now.wall, call=number, error=error, calls=costs)

@@ -103,6 +103,7 @@ def test_h9_p19_stop_cancels_everything_and_begins_nothing() -> None:
     (finished,) = of(told, RelistFinished)
     assert (finished.ok, finished.request) == (False, 1)
     assert finished.error == "plegscope was stopped before the runtime answered."
+    assert finished.code == "stopped"
     assert stage.effects[since:] == [
         CloseStream(),
         CancelWake(timer="global"),

@@ -308,6 +308,9 @@ def test_c7_a_failed_list_changes_nothing_but_is_told() -> None:
     assert (stage.recorded(), stage.engine.cache.time) == before[:2]
     assert stage.state().health.last_start_t == before[2].last_start_t
     assert (finished.ok, finished.error) == (False, "The runtime is away.")
+    last = stage.state().last_global
+    assert last is not None
+    assert (finished.code, last.code) == ("unreachable", "unreachable")
     assert finished.duration_ns == MS
     assert finished.running_pods is None
     assert finished.containers_by_state is None

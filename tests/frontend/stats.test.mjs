@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { failure, noticed, slowestCall, stops, timesWords, told, trend, usual } from "../../static/js/stats.js";
+import { noticed, slowestCall, stops, timesWords, told, trend, usual } from "../../static/js/stats.js";
 import { containersWords } from "../../static/js/trend.js";
 import { MS, Play, S, stored } from "./kit.mjs";
 
@@ -44,19 +44,6 @@ test("this node's usual is the median of all that is known, and says of how many
   play.begin(10_000);
   const failed = usual(stored(play));
   assert.deepEqual([failed?.count, failed?.times], [5, null]);
-});
-
-test("what the newest global relist failed with is known until one comes back", () => {
-  const play = new Play();
-  play.global(1000);
-  assert.equal(failure(stored(play)), "");
-  play.begin(2000);
-  play.end(2100, 2000, { ok: false, error: "it failed" });
-  play.begin(3000);
-  assert.equal(failure(stored(play)), "it failed");
-  play.end(3005, 3000);
-  assert.equal(failure(stored(play)), "");
-  assert.equal(failure(stored(new Play())), "");
 });
 
 test("the trend has the longest relist and the containers of each moment, and what hangs", () => {

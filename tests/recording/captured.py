@@ -323,7 +323,8 @@ class Played:
             self._waiting.append(partial(self._list, wanted))
             return
         if self._state == "down":
-            self._feed(PodsListFailed(**self._now(), call=wanted.call, error=DOWN))
+            failed = PodsListFailed(**self._now(), call=wanted.call, error=DOWN, code="unreachable")
+            self._feed(failed)
             return
         boxes, inside = self._runtime.lists(wanted.uid)
         full = wanted.uid is None

@@ -198,7 +198,7 @@ def test_a_list_that_fails_says_why_and_which_call_it_was() -> None:
     bench = Bench(ListsFail(at=Ns(0), error="Unknown: the store is locked"))
     bench.list()
     answer = bench.only(PodsListFailed)
-    assert answer.error == "Unknown: the store is locked"
+    assert (answer.error, answer.code) == ("Unknown: the store is locked", "error")
     assert [cost.method for cost in answer.calls] == ["ListPodSandbox"]
     assert bench.runtime.failed == 1
 
@@ -217,7 +217,7 @@ def test_a_list_that_hangs_for_too_long_fails_at_its_deadline() -> None:
     bench = Bench(ListsHang(at=Ns(0), lasts=None))
     bench.list(time_s=200)
     answer = bench.only(PodsListFailed)
-    assert answer.error == OVERDUE
+    assert (answer.error, answer.code) == (OVERDUE, "silent")
     assert answer.t == Latencies().deadline
 
 
@@ -277,7 +277,9 @@ def test_a_call_that_is_under_way_when_the_runtime_goes_down_fails() -> None:
     bench.run(0.0001)
     bench.plan.begin(RuntimeRestarts(at=Ns(0), lasts=seconds(5)))
     bench.run(1)
-    assert "not running" in bench.only(PodsListFailed).error
+    failed = bench.only(PodsListFailed)
+    assert "not running" in failed.error
+    assert failed.code == "unreachable"
 
 
 def test_a_slow_list_that_is_under_way_when_the_runtime_goes_down_fails() -> None:

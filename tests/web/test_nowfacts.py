@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import grpc
+import re
+from typing import get_args
+
 import msgspec
 
-from app.cri.words import CallFailed
+from app.engine.inputs import FailCode
 from app.engine.records import Record
-from app.engine.state import HealthState, RelistState, StreamView
+from app.engine.state import HealthState, RelistState
 from app.hub.wire import OldestCall, SessionState
 from app.journal.journal import Journal
 from app.resources import static_dir
-from app.sim.availability import DOWN
-from app.sim.virtualruntime import OVERDUE
 from app.web import nowfacts
 from tests.build import SECOND, died, engine_state, note, relist_finished, session_state, stop_event
 from tests.web.test_pages import container, pod
@@ -196,32 +196,29 @@ def test_relists_that_fail_say_what_the_runtime_does() -> None:
     failed = RelistState(7, "global", "global", 399 * SECOND, None, 5_000_000, ok=False)
     before = HealthState(True, "", 380 * SECOND, 180 * SECOND, None)
 
-    def fact(error: str = "", **engine: object) -> str:
-        records = [relist_finished(1), changed(relist_finished(2), ok=False, error=error)]
-        told = nowfacts.verdict(state(last_global=failed, health=before, **engine), records)
+    def fact(code: FailCode | None) -> str:
+        last = msgspec.structs.replace(failed, code=code)
+        told = nowfacts.verdict(state(last_global=last, health=before))
         # How long a failed call took is no measure of the node.
         assert (told.word, told.took_ns, told.usual) == ("Healthy, but relists fail.", None, None)
         return told.fact
 
-    gone = StreamView("waiting", 0, "", "join", code="unavailable")
-    for code, answer in (
-        (grpc.StatusCode.UNAVAILABLE, "cannot be reached"),
-        (grpc.StatusCode.DEADLINE_EXCEEDED, "does not answer in time"),
-        (grpc.StatusCode.INTERNAL, "answers with errors"),
-    ):
-        told = str(CallFailed("ListPodSandbox", code, "FAILED_PRECONDITION", 120))
-        assert fact(told, stream=gone) == f"The runtime {answer}"
-    silent = CallFailed("ListPodSandbox", grpc.StatusCode.UNAVAILABLE, "timed out", 120)
-    assert fact(str(silent)) == fact(OVERDUE) == "The runtime does not answer in time"
-    assert fact(DOWN) == fact(stream=gone) == "The runtime cannot be reached"
-    assert fact() == "The runtime answers with errors"
+    assert fact("unreachable") == "The runtime cannot be reached"
+    assert fact("silent") == "The runtime does not answer in time"
+    # A recording of an earlier version does not tell.
+    assert fact("error") == fact(None) == "The runtime answers with errors"
+    # The end of plegscope is no failure of the runtime.
+    stopped = msgspec.structs.replace(failed, code="stopped")
+    assert nowfacts.verdict(state(last_global=stopped, health=before)).word == "Healthy."
 
 
-def test_what_a_failed_call_says_is_known_to_the_page_too() -> None:
+def test_the_page_says_the_same_of_relists_that_fail() -> None:
     script = (static_dir() / "js" / "condition.js").read_text()
-    for words, meaning in nowfacts.FAILURES:
-        assert words in script
-        assert f'"{meaning}"' in script
+    said = re.search(r"const FAILS = \{(.*?)\};", script)
+    assert said is not None
+    pairs = re.findall(r'(\w+): "(.*?)"', said[1])
+    assert dict(pairs) == nowfacts.FAILS
+    assert {*dict(pairs), "stopped"} == set(get_args(FailCode))
 
 
 def test_this_nodes_usual_is_a_median_and_says_of_how_many() -> None:

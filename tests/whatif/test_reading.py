@@ -17,6 +17,7 @@ from app.recording.reading import Fed, Told
 from app.recording.rerun import compare
 from app.recording.scribe import Scribe
 from app.recording.segment import Segment
+from app.whatif.evidence import Failed
 from app.whatif.options import Options
 from app.whatif.reading import gather
 from app.whatif.result import ask
@@ -242,6 +243,18 @@ def test_what_can_be_no_time_is_a_hole_and_what_can_be_no_duration_is_none(tmp_p
     assert not evidence.syncs
     assert 0 <= min(evidence.sandbox_lists.took) <= max(evidence.container_lists.took) < 2**59
     assert ask([built.path], POLLING).duration_ns < 3 * SECOND
+
+
+def test_what_a_list_failed_with_is_what_it_fails_with_again(tmp_path: Path) -> None:
+    built = Built(tmp_path / "a.mcap")
+    built.begin()
+    built.relist(100, sandbox(), row("running"))
+    built.tell(RelistStarted, 1100, relist=9, scope="global", source="global")
+    costs = (CallCost("ListPodSandbox", MS), CallCost("ListContainers", 2 * MS))
+    built.feed(PodsListFailed, 1200, call=9, error="too late", calls=costs, code="silent")
+    evidence = gather([built.close()])
+    assert evidence.sandbox_lists.near(1100 * MS) == (MS, None)
+    assert evidence.container_lists.near(1101 * MS) == (2 * MS, Failed("too late", "silent"))
 
 
 def test_what_would_go_on_for_ever_is_refused(tmp_path: Path) -> None:
