@@ -4,8 +4,6 @@ A source is read from its beginning as often as somebody asks, so that what must
 the first byte is written (which names there are) can be gathered without keeping any record.
 """
 
-import errno
-import stat
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +14,7 @@ from app.errors import RecordingError
 from app.recording.format import Loss, SessionInfo
 from app.recording.lines import Lines, gap_of
 from app.recording.reading import Recording, Told, is_mcap
+from app.recording.regular import open_regular
 
 MOST_TITLE = 200
 """Characters of a recording's own title."""
@@ -118,10 +117,7 @@ class JsonLines:
         """
         any_record = False
         try:
-            if not stat.S_ISREG(self.path.stat().st_mode):
-                # A pipe or a device may never come to its end, and cannot be read twice.
-                raise OSError(errno.EINVAL, "it is no regular file")
-            with self.path.open("rb") as file:
+            with open_regular(self.path) as file:
                 lines = Lines(file)
                 for record in lines.records():
                     any_record = True

@@ -5,9 +5,7 @@ that a file carries are for others and never used here. A message that cannot be
 and left out.
 """
 
-import errno
 import os
-import stat
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -50,6 +48,7 @@ from app.recording.mcapindex import Index, Unfit
 from app.recording.mcapparse import Message
 from app.recording.mcapread import Damage, McapReader, NotMcap
 from app.recording.mcapwrite import MAGIC
+from app.recording.regular import open_regular
 
 OURS_WITHIN = 8
 """A file whose header does not say that it is a recording must say so within so many chunks."""
@@ -344,10 +343,7 @@ def is_mcap(path: Path) -> bool:
 
 def _opened(path: Path) -> BinaryIO:
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            # A pipe or a device may never come to its end, or not even to its beginning.
-            raise OSError(errno.EINVAL, "it is no regular file")
-        return path.open("rb")
+        return open_regular(path)
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
 

@@ -27,6 +27,7 @@ from app.recording.format import ANSWERS, ANSWERS_OF, EVENTS, LOSSES, TOPICS, Lo
 from app.recording.mcapindex import Index, Unfit
 from app.recording.protowire import Malformed, split_rows
 from app.recording.reading import Heard, Recording, is_mcap
+from app.recording.regular import open_regular
 
 LOOKED_NS: Final = KEYFRAME_NS + 5_000_000_000
 """So far back it is looked: a keyframe, and the call that it answered, are within."""
@@ -122,7 +123,7 @@ def received(paths: Sequence[Path], asked: Asked, origin: int | None = None) -> 
     for path in recordings:
         origin = _origin(path) if origin is None else origin
         try:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 index = Index(file.fileno(), os.fstat(file.fileno()).st_size, growing=True)
                 for item, when in _items(path, index, origin + asked.t):
                     minute.take(item, when)

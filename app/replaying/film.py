@@ -401,14 +401,16 @@ class Film:
                 if record.uid in wanted:
                     newest[record.uid] = record
             return list(newest.values())
+        with self._lock:
+            spool, touched = self._spool, self._touched
         looked = 0
         for one in range(number - 1, -1, -1):
             if not wanted or looked >= MOST_LOOKED:
                 break
-            if not any(self._may_mention(one, uid, None) for uid in wanted):
+            if not any(_may_mention(touched, one, uid, None) for uid in wanted):
                 continue
             looked += 1
-            for told in reversed(self._laid_out(one)):
+            for told in reversed(_laid_out(spool.get(one))):
                 if isinstance(told, PodCached | PodUncached) and told.uid in wanted:
                     wanted.discard(told.uid)
                     newest[told.uid] = told
@@ -423,25 +425,25 @@ class Film:
         seq, direction = sought.seq, -1 if sought.back else 1
         if sought.what == "incident":
             return self._incident(seq, direction)
-        deep = self._deep
-        pieces: Deep | Spool = self._spool if deep is None else deep
+        with self._lock:
+            deep, touched = self._deep, self._touched
+            pieces: Deep | Spool = self._spool if deep is None else deep
+        if not len(pieces):
+            # Nothing has been read yet, or the file has lost all that was in it.
+            return Found(None)
         end = -1 if sought.back else len(pieces)
         with self._trusting():
             for number in range(pieces.holding(seq + direction), end, direction):
-                if sought.what == "pod" and not self._may_mention(number, sought.uid, deep):
+                if sought.what == "pod" and not _may_mention(touched, number, sought.uid, deep):
                     continue
-                records = self._laid_out(number) if deep is None else list(deep.records(number))
+                if isinstance(pieces, Spool):
+                    records = _laid_out(pieces.get(number))
+                else:
+                    records = list(pieces.records(number))
                 for record in reversed(records) if sought.back else records:
                     if (record.seq - seq) * direction > 0 and _is(record, sought):
                         return Found(record.seq, record.t)
         return Found(None)
-
-    def _may_mention(self, number: int, uid: str, deep: Deep | None) -> bool:
-        """Whether a pod may be in a piece."""
-        if number < len(self._touched):
-            bit = _bit(uid)
-            return bool(self._touched[number][bit >> 3] >> (bit & 7) & 1)
-        return deep is None or deep.mentions(number, msgspec.json.encode(uid)[1:-1])
 
     def _incident(self, seq: int, direction: int) -> Found:
         with self._lock:
@@ -451,9 +453,17 @@ class Film:
                 return Found(seqs[place], self._found[place].t)
         return Found(None)
 
-    def _laid_out(self, number: int) -> Sequence[Record]:
-        packed = self._spool.get(number)
-        return msgspec.json.decode(gzip.decompress(packed), type=_Records).records
+
+def _laid_out(packed: bytes) -> Sequence[Record]:
+    return msgspec.json.decode(gzip.decompress(packed), type=_Records).records
+
+
+def _may_mention(touched: Sequence[bytes], number: int, uid: str, deep: Deep | None) -> bool:
+    """Whether a pod may be in a piece."""
+    if number < len(touched):
+        bit = _bit(uid)
+        return bool(touched[number][bit >> 3] >> (bit & 7) & 1)
+    return deep is None or deep.mentions(number, msgspec.json.encode(uid)[1:-1])
 
 
 def _bit(uid: str) -> int:

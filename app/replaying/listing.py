@@ -14,6 +14,7 @@ import msgspec
 from app.errors import RecordingError, RecordingUnknown
 from app.hub.filmwire import RecordingList, RecordingRow
 from app.recording import mcapwrite as mcap
+from app.recording.regular import open_regular
 from app.replaying.incidents import Incidents
 from app.replaying.joined import Joined, Opened
 from app.replaying.sources import Source
@@ -177,7 +178,7 @@ def _row(seen: _Seen) -> RecordingRow:
 def _ended(seen: _Seen) -> int:
     """Wall time (ns) of the last message by the statistics at the file's end; 0: not told."""
     try:
-        with seen.path.open("rb") as file:
+        with open_regular(seen.path) as file:
             file.seek(max(0, seen.size - _FOOTER.size))
             tail = file.read(_FOOTER.size)
             if len(tail) < _FOOTER.size:

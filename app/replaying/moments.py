@@ -23,6 +23,10 @@ from app.replaying.joined import NOT_RECORDED
 MOST_BEFORE = 64
 """Pieces that the minutes before may be in; what is older is left out."""
 NOTHING = "Nothing of this recording has been read yet. Wait a moment, and load this page again."
+NO_MORE = (
+    "Nothing of this recording can be read any more: its file was changed or cut off. Put it back, "
+    "start plegscope again, and open it then."
+)
 
 
 def moment(film: Film, t: int, recent_ns: int) -> Moment:
@@ -34,7 +38,12 @@ def moment(film: Film, t: int, recent_ns: int) -> Moment:
     try:
         return _moment(film, max(0, t), recent_ns)
     except IndexError:
-        raise RecordingError(NOTHING) from None
+        raise nothing(film) from None
+
+
+def nothing(film: Film) -> RecordingError:
+    """Why there is no piece to begin from."""
+    return RecordingError(NO_MORE if film.whole else NOTHING)
 
 
 def _moment(film: Film, t: int, recent_ns: int) -> Moment:

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 import msgspec
 
 from app.engine.records import AnyRecord, Lifecycle, PodSeen
-from app.errors import RecordingError
 from app.hub.filmwire import Piece, Sought
 from app.hub.podthen import PodThen
 from app.replaying.film import Film
-from app.replaying.moments import NOTHING, moment
+from app.replaying.moments import moment, nothing
 
 ENOUGH = 60
 """Lifecycle events after which no older piece is looked at."""
@@ -33,7 +32,7 @@ def pod_then(film: Film, uid: str, t: int) -> PodThen:
         then = moment(film, t, 0)
         records, whole = _records(film, uid, t)
     except IndexError:
-        raise RecordingError(NOTHING) from None
+        raise nothing(film) from None
     row = next((pod for pod in then.pods if pod.uid == uid), None)
     return PodThen(t=t, wall=film.origin + t, pod=row, records=tuple(records), whole=whole)
 

@@ -108,8 +108,8 @@ def opened_files(
                 continue
             first = source.peek()
             if first is None:
-                told = f": {source.warnings[0]}" if source.warnings else ""
-                raise RecordingError(f"{path} holds no record{told}. Give another recording.")
+                told = f" {source.warnings[0]}" if source.warnings else ""
+                raise RecordingError(f"{path} holds no record.{told} Give another recording.")
         except RecordingError as error:
             problem = error
             warnings.append(str(error))

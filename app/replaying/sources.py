@@ -3,9 +3,7 @@
 What cannot be read is left out, counted and told; whatever can be read is played.
 """
 
-import errno
 import hashlib
-import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -15,6 +13,7 @@ from app.errors import RecordingError
 from app.recording.format import Loss, SessionInfo
 from app.recording.lines import Lines, gap_of
 from app.recording.reading import Recording, Told, is_mcap
+from app.recording.regular import open_regular
 
 MOST_TOLD = 20
 """Damages of a recording that are told one by one."""
@@ -129,10 +128,7 @@ def _digest(file: BinaryIO, size: int) -> str:
 
 def _opened(path: Path) -> BinaryIO:
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            # A pipe or a device may never come to its end, or not even to its beginning.
-            raise OSError(errno.EINVAL, "it is no regular file")
-        return path.open("rb")
+        return open_regular(path)
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -204,6 +205,13 @@ def _note() -> Record:
     from app.engine.records import Note
 
     return Note(seq=1, t=SECOND, wall=ORIGIN + SECOND, level="info", text="a note")
+
+
+def test_a_pipe_in_a_recordings_place_is_waited_for_by_nobody(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.mcap"
+    os.mkfifo(pipe)
+    with pytest.raises(RecordingError, match="no regular file"):
+        received([pipe], Asked(t=0, uid=UID), ORIGIN)
 
 
 def test_a_loss_is_told_with_what_there_is(scribe: Scribe) -> None:

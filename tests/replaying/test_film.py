@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from app.engine.records import Note, Record, RelistFinished, RuntimeHung
+from app.engine.records import Lifecycle, Note, Record, RelistFinished, RuntimeHung
 from app.errors import RecordingError
 from app.hub.filmwire import Counted, Piece, Sought
 from app.journal import levels as levels_module
@@ -26,6 +26,7 @@ from app.recording.segment import Segment
 from app.replaying import deep, plan
 from app.replaying import film as films
 from app.replaying.film import Film
+from app.replaying.moments import moment
 from app.replaying.past import Cutting, Past
 from app.replaying.plan import PIECE
 from app.replaying.shelf import SpoolShelf
@@ -335,6 +336,26 @@ def test_an_index_that_is_not_true_is_given_up(indexed: Path, tmp_path: Path, as
     assert sum(told.overview.records) == len(records)
     counted, expected = bins(film, records)
     assert (counted.layout, counted.all) == (2, expected.all)
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_of_a_file_that_was_emptied_meanwhile_nothing_is_found(
+    indexed: Path, tmp_path: Path, back: bool
+) -> None:
+    path = tmp_path / "emptied.mcap"
+    path.write_bytes(indexed.read_bytes())
+    _show, film, records = read(path)
+    path.write_bytes(b"")
+    with pytest.raises(RecordingError, match="Load this page again"):
+        film.piece(0)
+    assert film.advance() == []
+    assert (film.whole, film.pieces) == (True, 0)
+    uid = next(record.uid for record in records if isinstance(record, Lifecycle))
+    for what in ("pod", "relist"):
+        sought = Sought(what=what, seq=100, back=back, uid=uid)
+        assert film.find(sought).seq is None
+    with pytest.raises(RecordingError, match="Put it back"):
+        moment(film, 0, SECOND)
 
 
 def test_states_that_cannot_be_understood_are_done_without_also_after_the_end(

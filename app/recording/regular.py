@@ -1,0 +1,25 @@
+"""Opens a file that is one: a pipe or a device may never come to its end, or not even to its
+beginning, and cannot be read twice.
+"""
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """The file, to be read. What is there is looked at once it is open, so that it cannot become
+    something else in between.
+
+    Raises:
+        OSError: it is no regular file, or cannot be opened.
+        ValueError: the path can be none.
+    """
+    # Not to wait for somebody who writes into a pipe.
+    number = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return os.fdopen(number, "rb")
