@@ -43,7 +43,7 @@ export const KINDS = [
   { id: "later", name: "later", line: "Noticed later than in the reference, by 10 ms or more." },
   { id: "never", name: "missed or unseen", line: "Another run noticed it. This one missed it for good, or it was unseen at the end." },
   { id: "wrong", name: "wrong", line: "Something was told or cached that was not so." },
-  { id: "absent", name: "not in every run", line: "It has no counterpart: the pods' workers acted at other times. Nothing is compared." },
+  { id: "absent", name: "not in every run", line: "It has no counterpart: the pods’ workers acted at other times. Nothing is compared." },
 ];
 
 export class Model {

@@ -10,12 +10,12 @@ import { foundHow } from "./words.js";
 
 /** In the order of the legend: said, asked, found, not known. @type {Kind[]} */
 export const KINDS = [
-  { id: "stop", glyph: "stop", name: "stop events", short: "stops", line: "The runtime said that a container stopped. Pods' sandboxes are counted as well." },
+  { id: "stop", glyph: "stop", name: "stop events", short: "stops", line: "The runtime said that a container stopped. Pods’ sandboxes are counted as well." },
   { id: "ignored", glyph: "ignored", name: "ignored", line: "An event that could not be used, or that the pod cache refused." },
   { id: "other", glyph: "other", name: "other events", line: "Created, started, deleted: asks for nothing." },
   { id: "wait", glyph: "wait", name: "waiting", line: "A relist was asked for and is in the queue." },
   { id: "relist", glyph: "relist", name: "relists by a hint", short: "hint relists", line: "One pod was listed because a hint asked." },
-  { id: "own", glyph: "own", name: "relists after sync", short: "sync relists", line: "Listed after a sync or a resize: the node's own request." },
+  { id: "own", glyph: "own", name: "relists after sync", short: "sync relists", line: "Listed after a sync or a resize: the node’s own request." },
   { id: "held", glyph: "held", name: "held", line: "Asked during SyncPod; waits until it ends." },
   { id: "coalesced", glyph: "coalesced", name: "coalesced", line: "Asked while another was held: several become one." },
   { id: "dropped", glyph: "dropped", name: "dropped", line: "The queue was full; the request is gone." },
@@ -25,7 +25,7 @@ export const KINDS = [
   { id: "calm", glyph: "removed-calm", name: "by poll, in time", line: "Grey square: the global relist found it and nobody was late: a clean-up, or there from the beginning." },
   { id: "event", glyph: "died-event", name: "believed", line: "Triangle: an event was believed; no relist looked." },
   { id: "tail", glyph: "tail", name: "unnoticed", line: "Stopped, but the pod cache still says running." },
-  { id: "sync", glyph: "sync", name: "SyncPod", line: "The pod worker is busy; this pod's relists wait." },
+  { id: "sync", glyph: "sync", name: "SyncPod", line: "The pod worker is busy; this pod’s relists wait." },
   { id: "running", glyph: "running", name: "running", line: "As the pod cache has it; dotted: nothing runs." },
   { id: "global", glyph: "global", name: "global relists", line: "Everything was listed; a band as wide as it took." },
   { id: "down", glyph: "down", name: "stream down", line: "No hints now; rings are tries to connect." },

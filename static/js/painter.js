@@ -293,12 +293,14 @@ export class Painter {
     const now = /** @type {any} */ (frame).now ?? 0;
     c.fillStyle = p[item.c ?? "glob"];
     c.fillRect(x, y, Math.max(2, x2 - x), h);
-    if (x2 - Math.max(0, x) > 90 * frame.em) {
+    // On narrow screens the row's name is on the left, over the bar.
+    const at = Math.max(Math.max(0, x) + 6, frame.narrow ? 84 * frame.em : 0);
+    if (x2 - at > 84 * frame.em) {
       c.font = `600 ${11 * frame.em}px ${p.font}`;
       c.fillStyle = item.c === "bad" ? p.ground : "#000";
       c.textAlign = "left";
       c.textBaseline = "middle";
-      c.fillText(`running, ${age(now - (item.t ?? now))}`, Math.max(0, x) + 6, y + h / 2 + 0.5);
+      c.fillText(`running, ${age(now - (item.t ?? now))}`, at, y + h / 2 + 0.5);
     }
   }
 

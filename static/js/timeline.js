@@ -26,7 +26,7 @@ import { LAYER, hit, layout } from "./layout.js";
 import { rulerMarks } from "./layout-heads.js";
 import { Painter } from "./painter.js";
 import { isNarrow, onPaletteChange, readPalette, textScale } from "./palette.js";
-import { duration, timeOfDay } from "./words.js";
+import { duration, timeOfDay, zone } from "./words.js";
 
 const LANES = { comfortable: [26, 25], compact: [18, 18], large: [34, 34] };
 const TALL = 136;
@@ -55,6 +55,8 @@ export class Timeline {
     this.ratio = 1;
     this.em = 1;
     this.narrow = false;
+    /** Where the picture begins beside the rows' names, px. */
+    this.inset = 0;
     /** Whether the queue has its row: while it is not empty for long, and as long as that is in view. */
     this.queueShown = false;
     /** Whether the faults have their row: as long as one that was at work is in view. */
@@ -125,6 +127,7 @@ export class Timeline {
     this.painter.setPalette(this.painter.palette);
     this.em = textScale();
     this.narrow = isNarrow();
+    this.inset = this.canvas.offsetLeft;
     this.list = null;
     this.dirty = true;
   }
@@ -287,7 +290,9 @@ export class Timeline {
     const zero = typeof times === "number" ? times : 0;
     const marks = rulerMarks(clock.wall(from) - zero, clock.wall(to) - zero, this.width, this.em, (wall, digits) => timeOfDay(wall + zero, times, digits));
     const fine = marks.length > 1 && marks[1].at - marks[0].at < 1e9;
-    return marks.map(({ at, text }) => ({ x: (at + zero - clock.wall(from)) * scale, text: zero ? timeOfDay(at + zero, times, fine ? 3 : 0) : text }));
+    // On narrow screens the zone is told where the ruler begins.
+    const left = this.narrow ? (zone(times).length * 7 + 14) * this.em - this.inset : -Infinity;
+    return marks.map(({ at, text }) => ({ x: (at + zero - clock.wall(from)) * scale, text: zero ? timeOfDay(at + zero, times, fine ? 3 : 0) : text })).filter(({ x }) => x >= left);
   }
 
   /** Few enough to be told apart: the records themselves are wanted. @param {number} from @param {number} end @param {number} scale */

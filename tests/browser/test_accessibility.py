@@ -36,6 +36,11 @@ LOOKS: tuple[tuple[int, dict[str, Any], tuple[str, ...]], ...] = (
     ),
 )
 SIZES = {1280: 800, 390: 844}
+SMALL = """() => [...document.querySelectorAll("button, .button, select, .brand, nav a, th a, "
+  + "input:not([type=checkbox], [type=radio], [type=hidden], [type=file])")]
+  .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 43.5)
+  .map((one) => one.outerHTML.slice(0, 80))"""
+"""What a thumb would miss on a narrow screen."""
 PATIENT_MS = 20_000
 
 #: What it finds: the rule, and where.
@@ -106,6 +111,8 @@ def test_documents(browser: Browser, server: Command, path: str) -> None:
     for width, height in SIZES.items():
         page.set_viewport_size({"width": width, "height": height})
         assert page.evaluate("document.documentElement.scrollWidth") <= width, width
+    page.evaluate("document.documentElement.style.fontSize = ''")
+    assert page.evaluate(SMALL) == []
     page.close()
 
 
