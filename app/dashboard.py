@@ -239,7 +239,8 @@ class Dashboard:
             if self._whatifs is not None:
                 parts += [whatif.api(self._whatifs), whatif.pages(self._whatifs, pages)]
             if self._home:
-                parts.append(recordings.drop(self._library))
+                guarded = self._door.access.token is not None
+                parts.append(recordings.drop(self._library, guarded=guarded))
         if self._desk is not None:
             parts.append(faultpage.part(pages, self._desk, self._session.state, Allowance()))
         if self._stage is None:

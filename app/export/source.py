@@ -14,7 +14,7 @@ from app.errors import RecordingError
 from app.recording.format import Loss, SessionInfo
 from app.recording.lines import Lines, gap_of
 from app.recording.reading import Recording, Told, is_mcap
-from app.recording.regular import open_regular
+from app.recording.regular import called, open_regular
 
 MOST_TITLE = 200
 """Characters of a recording's own title."""
@@ -70,7 +70,7 @@ class RecordingFile:
         self.files: Sequence[Path] = (path,)
         self.missing: list[str] = []
         info = _info(path)
-        self.title = path.name if info is None else info.title[:MOST_TITLE]
+        self.title = called(path) if info is None else info.title[:MOST_TITLE]
         self.simulated = info is not None and info.simulated
 
     def records(self) -> Iterator[Record]:
@@ -105,7 +105,7 @@ class JsonLines:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.files: Sequence[Path] = (path,)
-        self.title = path.name[:MOST_TITLE]
+        self.title = called(path)[:MOST_TITLE]
         self.simulated = False
         self.missing: list[str] = []
 

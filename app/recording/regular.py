@@ -1,5 +1,7 @@
-"""Opens a file that is one: a pipe or a device may never come to its end, or not even to its
-beginning, and cannot be read twice.
+"""Files as somebody names them: what they are called, and that they are files.
+
+A pipe or a device may never come to its end, or not even to its beginning, and cannot be read
+twice. A name is bytes, which need not be UTF-8.
 """
 
 import errno
@@ -23,3 +25,9 @@ def open_regular(path: Path) -> BinaryIO:
         os.close(number)
         raise OSError(errno.EINVAL, "it is no regular file")
     return os.fdopen(number, "rb")
+
+
+def called(path: Path) -> str:
+    """The file's name as a text that a page, a link and JSON can hold: bytes that are no UTF-8 are
+    told by their numbers."""
+    return os.fsencode(path.name).decode("utf-8", "backslashreplace")

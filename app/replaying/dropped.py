@@ -4,6 +4,7 @@ import asyncio
 import tempfile
 import unicodedata
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 from app.errors import RecordingError
@@ -19,6 +20,10 @@ MOST_NAME = 200
 """Bytes of a name as the file system has it."""
 
 GIVE_PATH = "Start `plegscope replay` with its path instead."
+REAL = (
+    "{} may tell of a real node, and everybody on this machine can look at this player: it was "
+    "opened without a token, for a simulated node. Start `plegscope replay` with that file's path."
+)
 
 
 class Dropped:
@@ -30,16 +35,25 @@ class Dropped:
         self._receiving = asyncio.Lock()
         self.files: dict[str, Path] = {}
 
-    async def receive(self, name: str, there: Path | None, body: AsyncIterator[bytes]) -> str:
+    async def receive(
+        self,
+        name: str,
+        there: Path | None,
+        body: AsyncIterator[bytes],
+        *,
+        simulated_only: bool = False,
+    ) -> str:
         """Keep a file; returns the name that a link opens it by.
 
         Args:
             name: what it is called.
             there: a recording of this name that is in reach already: it must be the same.
             body: its bytes.
+            simulated_only: everybody on this machine may look at what is played, so that nothing of
+                a real node may be.
 
         Raises:
-            RecordingError: it is none, too large, or there is no room.
+            RecordingError: it is none, too large, may not be shown, or there is no room.
         """
         if not _is_name(name):
             raise RecordingError(
@@ -51,22 +65,25 @@ class Dropped:
         async with self._receiving:
             try:
                 path = await self._written(Path(name).suffix, body)
+                try:
+                    known = self.files.get(name, there)
+                    return await asyncio.to_thread(self._kept, path, name, known, simulated_only)
+                except RecordingError as error:
+                    # Where it was put for a moment is nobody's business.
+                    raise RecordingError(str(error).replace(str(path), name)) from None
+                finally:
+                    path.unlink(missing_ok=True)
             except OSError as error:
                 raise RecordingError(
                     f"There is no room for this file here ({error.strerror}). {GIVE_PATH}"
                 ) from error
-            try:
-                return await asyncio.to_thread(self._kept, path, name, self.files.get(name, there))
-            except RecordingError as error:
-                # Where it was put for a moment is nobody's business.
-                raise RecordingError(str(error).replace(str(path), name)) from None
-            finally:
-                path.unlink(missing_ok=True)
 
-    def _kept(self, path: Path, name: str, known: Path | None) -> str:
+    def _kept(self, path: Path, name: str, known: Path | None, simulated_only: bool) -> str:
         source = Source(path)
         if source.peek() is None:
             raise RecordingError(f"{name} holds no record. Drop another file.")
+        if simulated_only and not (source.info is not None and source.info.simulated):
+            raise RecordingError(REAL.format(name))
         if known is not None:
             if Source(known).digest != source.digest:
                 raise RecordingError(
@@ -80,10 +97,7 @@ class Dropped:
         return name
 
     async def _written(self, suffix: str, body: AsyncIterator[bytes]) -> Path:
-        if self._folder is None:
-            # Nobody else can look into it (mode 0700).
-            self._folder = tempfile.TemporaryDirectory(prefix="plegscope-")
-        path = Path(self._folder.name) / f".receiving{suffix}"
+        path = (await asyncio.to_thread(self._room)) / f".receiving{suffix}"
         size = 0
         file = await asyncio.to_thread(path.open, "wb")
         try:
@@ -95,12 +109,24 @@ class Dropped:
                         f"{MOST_TOGETHER // MIB} MiB together. {GIVE_PATH}"
                     )
                 await asyncio.to_thread(file.write, part)
+            await asyncio.to_thread(file.close)
         except BaseException:
-            file.close()
+            with suppress(OSError):
+                # On a full disk that fails once more, for what was not written yet.
+                file.close()
             path.unlink(missing_ok=True)
             raise
-        file.close()
         return path
+
+    def _room(self) -> Path:
+        """The directory that they are in, which nobody else can look into (mode 0700)."""
+        if self._folder is None or not Path(self._folder.name).is_dir():
+            # Systems tidy up where temporary files are.
+            self.close()
+            self.files.clear()
+            self._size = 0
+            self._folder = tempfile.TemporaryDirectory(prefix="plegscope-")
+        return Path(self._folder.name)
 
     def close(self) -> None:
         """Remove them all."""

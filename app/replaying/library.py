@@ -263,14 +263,16 @@ class Library:
         show = await self._open(files)
         return await asyncio.to_thread(show.markers.remove, number)
 
-    async def receive(self, name: str, body: AsyncIterator[bytes]) -> str:
+    async def receive(
+        self, name: str, body: AsyncIterator[bytes], *, simulated_only: bool = False
+    ) -> str:
         """Take a file that was dropped on the page; the name that a link opens it by.
 
         Raises:
-            RecordingError: it is none, too large, or there is no room.
+            RecordingError: it is none, too large, may not be shown, or there is no room.
         """
         there = await asyncio.to_thread(self._listing.find, name)
-        return await self._dropped.receive(name, there, body)
+        return await self._dropped.receive(name, there, body, simulated_only=simulated_only)
 
     def close(self) -> None:
         """Remove what was dropped."""

@@ -14,7 +14,7 @@ import msgspec
 from app.errors import RecordingError, RecordingUnknown
 from app.hub.filmwire import RecordingList, RecordingRow
 from app.recording import mcapwrite as mcap
-from app.recording.regular import open_regular
+from app.recording.regular import called, open_regular
 from app.replaying.incidents import Incidents
 from app.replaying.joined import Joined, Opened
 from app.replaying.sources import Source
@@ -66,7 +66,7 @@ class Listing:
         """
         if not names and self._given:
             return list(self._given)
-        there = {one.path.name: one.path for one in self._files()}
+        there = {called(one.path): one.path for one in self._files()}
         found: list[Path] = []
         for name in names:
             if name in there:
@@ -82,13 +82,13 @@ class Listing:
 
     def find(self, name: str) -> Path | None:
         """The file of this name, if one is in reach."""
-        return next((one.path for one in self._files() if one.path.name == name), None)
+        return next((one.path for one in self._files() if called(one.path) == name), None)
 
     def told(self, incidents: Mapping[str, int]) -> RecordingList:
         """The list, the newest first; ``incidents``: how many are known, by name."""
         files = sorted(self._files(), key=lambda one: one.changed, reverse=True)
         rows = []
-        changed = {one.path.name: one.changed for one in files}
+        changed = {called(one.path): one.changed for one in files}
         for seen in files[:MOST_LISTED]:
             row = self._known.get(seen)
             if row is None:
@@ -126,7 +126,7 @@ class Listing:
         for path in (*self._given, *self.more.values()):
             with suppress(OSError):
                 told = path.stat()
-                found[path.name] = _Seen(path, told.st_size, told.st_mtime_ns)
+                found[called(path)] = _Seen(path, told.st_size, told.st_mtime_ns)
         if self._folder is not None:
             with suppress(OSError), os.scandir(self._folder) as entries:
                 for entry in entries:
@@ -136,7 +136,7 @@ class Listing:
                         told = entry.stat(follow_symlinks=False)
                         if stat.S_ISREG(told.st_mode):
                             path = Path(entry.path)
-                            found[entry.name] = _Seen(path, told.st_size, told.st_mtime_ns)
+                            found[called(path)] = _Seen(path, told.st_size, told.st_mtime_ns)
         return list(found.values())
 
 
@@ -155,7 +155,7 @@ def _incidents(path: Path, interrupted: Callable[[], bool]) -> int:
 
 
 def _row(seen: _Seen) -> RecordingRow:
-    name = seen.path.name
+    name = called(seen.path)
     try:
         source = Source(seen.path)
         first = source.peek()

@@ -13,6 +13,7 @@ import msgspec
 
 from app.errors import RecordingError
 from app.hub.filmwire import Marker, Markers
+from app.recording.regular import called
 
 MOST = 500
 """Markers of a recording."""
@@ -92,7 +93,7 @@ class MarkerFile:
         except FileNotFoundError:
             return
         except OSError as error:
-            self._trouble = f"{self._path.name} cannot be read ({error.strerror})."
+            self._trouble = f"{called(self._path)} cannot be read ({error.strerror})."
             self._foreign = True
             return
         with os.fdopen(file, "rb") as opened:
@@ -101,8 +102,8 @@ class MarkerFile:
             except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 self._foreign = True
                 self._trouble = (
-                    f"{self._path.name} is not what plegscope wrote, and is left as it is: markers "
-                    "are not saved. Move it away to save new ones."
+                    f"{called(self._path)} is not what plegscope wrote, and is left as it is: "
+                    "markers are not saved. Move it away to save new ones."
                 )
                 return
         times = [(one.wall - self._origin, one.note) for one in saved.markers]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from app.errors import RecordingError
 from app.hub.filmwire import NodeTold
+from app.recording.regular import called
 from app.replaying.film import Film
 from app.replaying.joined import FARTHEST, Opened
 from app.replaying.markers import MarkerFile
@@ -104,7 +105,7 @@ def opened_files(
         try:
             source = Source(path, stopped)
             if source.digest in digests:
-                warnings.append(f"{path.name} is the same file as another, and left out.")
+                warnings.append(f"{called(path)} is the same file as another, and left out.")
                 continue
             first = source.peek()
             if first is None:

@@ -13,7 +13,7 @@ from app.errors import RecordingError
 from app.recording.format import Loss, SessionInfo
 from app.recording.lines import Lines, gap_of
 from app.recording.reading import Recording, Told, is_mcap
-from app.recording.regular import open_regular
+from app.recording.regular import called, open_regular
 
 MOST_TOLD = 20
 """Damages of a recording that are told one by one."""
@@ -44,7 +44,7 @@ class Source:
 
     def __init__(self, path: Path, stopped: Callable[[], bool] = never) -> None:
         self.path = path
-        self.name = path.name
+        self.name = called(path)
         self._stopped = stopped
         self.is_mcap = is_mcap(path)
         self.info: SessionInfo | None = None

@@ -103,8 +103,11 @@ class LibraryLike(Protocol):
         """The nearest record of a kind."""
         ...
 
-    async def receive(self, name: str, body: AsyncIterator[bytes]) -> str:
-        """Take a file that was dropped on the page; the name that opens it."""
+    async def receive(
+        self, name: str, body: AsyncIterator[bytes], *, simulated_only: bool = False
+    ) -> str:
+        """Take a file that was dropped on the page; the name that opens it. ``simulated_only``: of
+        a simulated node, or not at all."""
         ...
 
     async def moment(
@@ -255,8 +258,9 @@ def api(library: LibraryLike) -> Part:
     return Part(routes, answers, changes=(MARKERS,))
 
 
-def drop(library: LibraryLike) -> Part:
-    """Taking files that are dropped on the page."""
+def drop(library: LibraryLike, *, guarded: bool = True) -> Part:
+    """Taking files that are dropped on the page. ``guarded``: only who has a token sees them; else
+    they have to be of a simulated node."""
     routes = APIRouter(tags=["recordings"], responses=_REFUSALS, default_response_class=Response)
 
     @routes.post(DROPPED, summary="Open a file")
@@ -266,7 +270,9 @@ def drop(library: LibraryLike) -> Part:
     ) -> Response:
         """The file itself is the body. It is kept until plegscope ends, and nowhere else."""
         try:
-            return Json(Taken(await library.receive(name, _body(request))))
+            return Json(
+                Taken(await library.receive(name, _body(request), simulated_only=not guarded))
+            )
         except RecordingError as error:
             answer = _refusal(error)
             # The rest of it is not read.
@@ -402,9 +408,9 @@ def _names(files: Sequence[str]) -> tuple[str, ...]:
 
 async def _change(library: LibraryLike, files: Sequence[str], given: dict[str, Any]) -> Markers:
     match given:
-        case {"t": int(t), "note": str(note)} if len(given) == 2:
+        case {"t": int(t), "note": str(note)} if len(given) == 2 and not isinstance(t, bool):
             return await library.mark(files, t, note)
-        case {"remove": int(number)} if len(given) == 1:
+        case {"remove": int(number)} if len(given) == 1 and not isinstance(number, bool):
             return await library.unmark(files, number)
         case _:
             raise Refused(422, NO_MARKER)

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import resource
+import shutil
+import signal
 import stat
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from app.engine.records import Note
 from app.errors import RecordingError
+from app.recording.scribe import Scribe
+from app.recording.segment import Segment
 from app.replaying import dropped
 from app.replaying.dropped import Dropped
-from tests.recording.recorded import storm
+from tests.recording.recorded import info, storm
 
 
 @pytest.fixture
@@ -23,6 +30,10 @@ def keeping(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dropped
     yield keeping
     keeping.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 async def parts(data: bytes, size: int = 10_000) -> AsyncIterator[bytes]:
@@ -113,3 +124,40 @@ async def test_what_broke_off_leaves_nothing(keeping: Dropped) -> None:
     with pytest.raises(RecordingError, match="did not come"):
         await keeping.receive("a.mcap", None, broken())
     assert keeping.files == {}
+
+
+async def test_a_full_disk_keeps_nothing_of_it(keeping: Dropped, tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    was = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        # What is written to the disk late does not fit either.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_500, hard))
+        with pytest.raises(RecordingError, match="no room for this file here"):
+            await keeping.receive("a.mcap", None, parts(storm(), 1000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, was)
+    assert files_in(tmp_path) == []
+    assert await keeping.receive("a.mcap", None, parts(storm())) == "a.mcap"
+
+
+async def test_where_they_were_may_be_tidied_up(keeping: Dropped) -> None:
+    await keeping.receive("a.mcap", None, parts(storm()))
+    shutil.rmtree(keeping.files["a.mcap"].parent)
+    await keeping.receive("b.mcap", None, parts(storm()))
+    assert list(keeping.files) == ["b.mcap"]
+
+
+async def test_where_everybody_can_look_only_what_is_simulated_is_taken(
+    keeping: Dropped, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    real = tmp_path_factory.mktemp("real") / "a.mcap"
+    scribe = Scribe(info(simulated=False, host="n"), lambda _part: Segment(real))
+    scribe.put_record(Note(seq=1, t=1, wall=1, level="info", text="a note"), by_engine=False)
+    scribe.turn()
+    lines = msgspec.json.encode(Note(seq=1, t=1, wall=1, level="info", text="a note"))
+    for name, data in (("a.mcap", real.read_bytes()), ("a.jsonl", lines)):
+        with pytest.raises(RecordingError, match=r"opened without a token.* with that file's path"):
+            await keeping.receive(name, None, parts(data), simulated_only=True)
+        assert await keeping.receive(name, None, parts(data)) == name
+    assert await keeping.receive("s.mcap", None, parts(storm()), simulated_only=True) == "s.mcap"

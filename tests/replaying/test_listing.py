@@ -100,6 +100,18 @@ def test_only_names_of_what_is_there_lead_anywhere(tmp_path: Path, recorded: byt
         seen.paths([])
 
 
+def test_a_name_that_is_no_text_can_be_shown_and_followed(tmp_path: Path, recorded: bytes) -> None:
+    path = tmp_path / os.fsdecode(b"\xff\xfe.mcap")
+    path.write_bytes(recorded)
+    listing = Listing(tmp_path, ())
+    (row,) = listing.told({}).recordings
+    assert row.name.encode() == rb"\xff\xfe.mcap"
+    assert listing.paths([row.name]) == [path]
+    assert listing.find(row.name) == path
+    show = Show([path])
+    assert (show.name, show.nodes[0].files) == (row.name, (row.name,))
+
+
 def test_the_parts_of_a_session_have_a_name_together(tmp_path: Path, recorded: bytes) -> None:
     names = flight(
         tmp_path, recorded, ("watch", "a" * 8, 1), ("watch", "a" * 8, 2), ("watch", "b" * 8, 1)

@@ -246,7 +246,7 @@ async def test_a_marker_is_put_and_taken_away(bench: Bench, folder: Path) -> Non
     "order",
     [{}, {"t": 1}, {"note": "x"}, {"t": "1", "note": "x"}, {"t": 1.5, "note": "x"},
      {"t": 1, "note": 7}, {"t": 1, "note": "x", "more": 1}, {"remove": "1"}, {"t": -1, "note": "x"},
-     {"t": 1, "note": ""}, {"remove": 99}],
+     {"t": 1, "note": ""}, {"remove": 99}, {"t": True, "note": "x"}, {"remove": True}],
 )  # fmt: skip
 async def test_what_is_no_marker_is_refused(bench: Bench, order: object) -> None:
     answer = await bench.mark(order)
