@@ -38,6 +38,7 @@ _UNSEEN = re.compile(
 )
 
 _QUOTED = re.compile("`([^`]*)`")
+_APOSTROPHE = re.compile(r"(?<=[^\W\d_])'(?=[^\W\d_]|\s|$)")
 
 _EXIT_WORDS = {
     0: "finished",
@@ -152,6 +153,7 @@ class Pages:
             sentence=sentence,
             code=code,
             plain=plain,
+            curly=curly,
         )
         self._env.globals.update(version=version, stream_path=stream_path, stage=stage, desk=desk)
         self._env.globals.update(recordings=recordings, now=now)
@@ -291,6 +293,14 @@ def code(text: str) -> markupsafe.Markup:
         for i, part in enumerate(parts)
     ]
     return markupsafe.Markup("").join(made)
+
+
+def curly(text: str) -> str:
+    """A text of ours with the apostrophes that pages have; what is `quoted` is left as it is."""
+    parts = _QUOTED.split(text)
+    for i in range(0, len(parts), 2):
+        parts[i] = _APOSTROPHE.sub("\N{RIGHT SINGLE QUOTATION MARK}", parts[i])
+    return "".join(part if i % 2 == 0 else f"`{part}`" for i, part in enumerate(parts))
 
 
 def plain(text: str) -> str:

@@ -1,11 +1,13 @@
 """The first minute on a node, at a moment of its recording: how it was, what had just ended, what
 was slow, what there was. A page of its own, and a panel of the player.
 
-Where plegscope was started to play, ``/now`` leads here: to the end of what is played.
+Where plegscope was started to play, ``/now`` leads here: to the time it names, or
+the end of what is played.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Protocol
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import HTMLResponse
@@ -84,8 +86,8 @@ def add(
     if home is not None:
 
         @routes.get("/now")
-        async def leads() -> Response:
-            return RedirectResponse(home, 303)
+        async def leads(t: Annotated[str, Query(max_length=40)] = "") -> Response:
+            return RedirectResponse(f"{home}?{urlencode({'t': t})}" if t else home, 303)
 
 
 def facts(moment: Moment) -> dict[str, object]:

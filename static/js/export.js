@@ -66,6 +66,7 @@ function exportPage() {
     steady: STEADY,
     range: () => [0, Math.max(1, player.duration)],
     // There is nothing here that leads to incidents.
+    film: () => (player.film ? { bins: "", end: player.duration, known: true } : null),
     ending: () => { const ending = endingOf(player); return ending && { ...ending, incidents: 0 }; },
     keys: () => [...playerKeys(() => bar)],
     address: {

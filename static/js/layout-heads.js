@@ -76,6 +76,8 @@ function faults({ store, from, to, heads, em, now }, rows, px) {
   const top = heads.ruler + heads.global + heads.stream + heads.queue;
   const y = top + heads.faults - 4 * em;
   let taken = -Infinity;
+  /** Where the room before it begins. */
+  let free = 0;
   /** The name that stands last, and how many began under it. @type {{item: Item & {x: number, text: string}, name: string, more: number}|null} */
   let said = null;
   for (const fault of store.faults) {
@@ -89,10 +91,15 @@ function faults({ store, from, to, heads, em, now }, rows, px) {
       said.more += 1;
       said.item.text = `${said.name} and ${said.more} more`;
     } else {
+      free = Math.max(4 * em, taken + 4 * em);
       said = { item: { k: "text", x: left, y: top + 8 * em, text: fault.name, c: "text2", s: 10.5 }, name: fault.name, more: 0 };
       rows[LAYER.chain].push(said.item);
     }
-    taken = said.item.x + said.item.text.length * 7 * em;
+    const wide = said.item.text.length * 7 * em;
+    // Rather before it began than over the present and into what has not happened.
+    const end = px(now) - 4 * em;
+    if (said.item.x + wide > end) said.item.x = Math.max(free, Math.min(said.item.x, end - wide));
+    taken = said.item.x + wide;
   }
 }
 

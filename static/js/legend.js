@@ -6,7 +6,7 @@
  * @typedef {import("./store.js").Store} Store
  */
 import { lowerBound } from "./lane.js";
-import { KINDS, kindOf } from "./marks.js";
+import { counted, KINDS, kindOf } from "./marks.js";
 import { glyph, h, setText } from "./dom.js";
 import { lookOf } from "./stretch.js";
 import { duration } from "./words.js";
@@ -89,11 +89,14 @@ export class Legend {
     this.row = row;
     this.off = off;
     this.key = "";
-    /** @type {{id: string, rare: boolean, button: HTMLElement, count: HTMLElement}[]} */
+    /** @type {{id: string, rare: boolean, button: HTMLElement, count: HTMLElement, named: [HTMLElement, string][]}[]} `named`: what stands beside the number */
     this.items = [];
     const add = (/** @type {import("./marks.js").Kind} */ kind, /** @type {boolean} */ short) => {
       const count = h("b", {});
-      const words = short ? [count, h("span", { class: "legend-name" }, kind.name), h("span", { class: "legend-short" }, kind.short ?? kind.name)]
+      /** @type {[HTMLElement, string][]} */
+      const named = short ? [[h("span", { class: "legend-name" }), kind.name], [h("span", { class: "legend-short" }), kind.short ?? kind.name]] : [];
+      for (const [place, name] of named) setText(place, name);
+      const words = short ? [count, ...named.map(([place]) => place)]
         : [count, h("span", {}, h("span", { class: "legend-kind" }, kind.name[0].toUpperCase() + kind.name.slice(1)), h("span", { class: "sub" }, kind.line))];
       const button = h("button", { type: "button", class: short ? "legend-item" : "legend-line", title: short ? `${kind.line} Those in view are counted. Press to hide or show.` : null, "data-kind": kind.id }, glyph(kind.glyph), ...words);
       button.addEventListener("click", () => {
@@ -102,7 +105,7 @@ export class Legend {
         this.sync();
         changed();
       });
-      this.items.push({ id: kind.id, rare: short && RARE.has(kind.id), button, count });
+      this.items.push({ id: kind.id, rare: short && RARE.has(kind.id), button, count, named });
       return button;
     };
     this.view = h("span", { class: "legend-view", title: IN_VIEW }, "in view");
@@ -134,10 +137,11 @@ export class Legend {
     this.view.title = of ? `${IN_VIEW} These are of ${of}.` : IN_VIEW;
     setText(this.counted, of ? `Counted in the time in view, of ${of}.` : "Counted in the time in view.");
     const n = total(stores.map((store, i) => tally(store, from, to, i ? {} : older)));
-    for (const { id, rare, button, count } of this.items) {
+    for (const { id, rare, button, count, named } of this.items) {
       const value = n[id] ?? 0;
       const text = id === "running" ? "" : LENGTHS.has(id) ? (value ? duration(value) : "0") : value.toLocaleString("en-US");
       setText(count, text);
+      for (const [place, name] of named) setText(place, counted(name, value));
       button.classList.toggle("none", rare && value === 0 && !this.off.has(id));
     }
     this.#fit();
@@ -146,7 +150,7 @@ export class Legend {
   /** Glyph and count always; the names too when they fit, or short ones, or as many as fit. */
   #fit() {
     const shown = this.items.filter(({ button }) => button.parentElement === this.row && !button.classList.contains("none"));
-    const key = `${this.row.parentElement?.clientWidth}|${this.row.clientWidth}|${this.view.textContent}|${shown.map(({ id, count }) => id + count.textContent?.length).join()}`;
+    const key = `${this.row.parentElement?.clientWidth}|${this.row.clientWidth}|${this.view.textContent}|${shown.map(({ id, button }) => id + button.textContent?.length).join()}`;
     if (key === this.key) return;
     this.key = key;
     const fits = () => this.row.scrollWidth <= this.row.clientWidth;

@@ -58,3 +58,8 @@ export function kindOf(rec) {
     default: return null;
   }
 }
+
+/** How a kind is called beside a number: of one event, stop or relist in the singular. @param {string} name @param {number} n */
+export function counted(name, n) {
+  return n === 1 ? name.replace(/\b(event|stop|relist)s\b/, "$1") : name;
+}

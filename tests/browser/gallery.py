@@ -36,7 +36,6 @@ DOCUMENTS = {
     "scenarios": "scenarios",
     "lessons": "lessons",
     "lesson": "lessons/relist-loop",
-    "class": "class",
     "compare": "compare?scenario=storm&seed=7&profile=kep&profile=polling",
     "run": "run?scenario=storm&seed=7&t=33000000000",
     "run-table": "run?scenario=storm&seed=7&t=33000000000&view=table",
@@ -105,6 +104,17 @@ class Gallery:
         self.taken.setdefault(name, []).append(file)
 
 
+def classroom(gallery: Gallery, address: str) -> None:
+    """A class that is held, and what its members see."""
+    for page, take in gallery.each():
+        page.goto(f"{address}lessons/hint-lost?step=4&class=new")
+        until(page, DRAWN)
+        link = page.locator(".lesson-link").get_attribute("href")
+        take("class")
+        page.goto(f"{address.rstrip('/')}{link}")
+        take("class-member")
+
+
 def states(gallery: Gallery, address: str) -> None:
     """Every state of a node, played."""
     for page, take in gallery.each():
@@ -114,7 +124,8 @@ def states(gallery: Gallery, address: str) -> None:
         until(page, DRAWN)
         for name, (facts, *_) in STATES.items():
             stage.facts = facts
-            stage.say_state()
+            # Anew: a relist that ran in the state before would run on.
+            stage.send(stage.snapshot())
             # The header is written five times a second.
             page.wait_for_timeout(400)
             take(f"state-{name}")
@@ -152,6 +163,7 @@ def main(folder: Path) -> None:
         gallery.addresses(address, {"node": "", "node-table": "?view=table"} | DOCUMENTS)
         with command("replay", str(recording), "--no-browser", "--port", "0") as film:
             gallery.addresses(film.address().split("?")[0], REPLAYS)
+        classroom(gallery, address)
         states(gallery, address)
     (folder / "index.html").write_text(index(gallery.taken), encoding="utf-8")
     print(f"{sum(map(len, gallery.taken.values()))} pictures: {folder / 'index.html'}")

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tally, total } from "../../static/js/legend.js";
-import { KINDS, kindOf } from "../../static/js/marks.js";
+import { counted, KINDS, kindOf } from "../../static/js/marks.js";
 import { histogram } from "../../static/js/minimap.js";
 import { cells, isNews, pick } from "../../static/js/rows.js";
 import { isStop, lateness, noticed, stops, usual } from "../../static/js/stats.js";
@@ -136,4 +136,12 @@ test("the minimap counts stops per column, late ones apart", () => {
   const { found, late } = histogram(stored(play, [row("a")]), 0, 1000 * MS, 10);
   assert.deepEqual([...found], [0, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
   assert.deepEqual([...late], [0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+});
+
+test("beside a number a mark is called by it: one stop, two stops", () => {
+  assert.deepEqual([0, 1, 2].map((n) => counted("stop events", n)), ["stop events", "stop event", "stop events"]);
+  const names = KINDS.flatMap(({ name, short }) => [name, short ?? name]).map((name) => counted(name, 1));
+  assert.deepEqual(names.filter((name) => /\b(events|stops|relists)\b/.test(name)), []);
+  assert.equal(counted("hint relists", 1), "hint relist");
+  assert.equal(counted("found by request", 1), "found by request");
 });

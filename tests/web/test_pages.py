@@ -21,7 +21,7 @@ from app.engine.records import AnyRecord, Lifecycle, RuntimeSeen
 from app.engine.state import EngineState, HealthState, QueueState, StreamView
 from app.hub.wire import Cost, PodRow, Recorded, SessionState
 from app.resources import static_dir, templates_dir
-from app.web.pages import PageData, Pages, code, duration, exit_meaning, plain, wall_time
+from app.web.pages import PageData, Pages, code, curly, duration, exit_meaning, plain, wall_time
 from tests.build import stop_event
 from tests.web.scripts import brought_in, missing
 
@@ -558,14 +558,16 @@ async def test_the_profile_in_force_is_named_and_explained(browser: Browser, nam
     node = await browser.get("/")
     (label,) = [attrs for attrs in node.all("a") if attrs.get("id") == "profile"]
     assert label["href"] == "/about#profile"
-    assert profile.explanation in str(label["title"])
+    assert curly(profile.explanation) in str(label["title"])
     assert f"profile {name}" in node.words
     (main,) = node.all("main")
     assert main["data-hints"] == profile.hints
     about = await browser.get("/about")
-    assert profile.explanation in about.words
+    assert curly(profile.explanation) in about.words
     told = (await browser.get("/help")).words
-    assert all(each.explanation in told for each in PROFILES.values())
+    assert all(curly(each.explanation) in told for each in PROFILES.values())
+    for words in (about.words, told):
+        assert re.findall(r"[a-z]'\s?[a-z].{20}", words) == []
     assert f"{profile.title}, {profile.since} in force here" in told
 
 
@@ -582,6 +584,13 @@ def test_what_a_text_quotes_is_code_whatever_it_holds() -> None:
     )
     assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in code("`\N{RIGHT-TO-LEFT OVERRIDE}`")
     assert plain("Under `kep` and `legacy`") == "Under kep and legacy"
+
+
+def test_apostrophes_are_those_of_print_except_in_what_is_quoted() -> None:
+    told = curly("The runtime's lists, the pods' ends, `it's` and 'so'; 5' and rock'n'roll")
+    assert told.replace("\N{RIGHT SINGLE QUOTATION MARK}", "^") == (
+        "The runtime^s lists, the pods^ ends, `it's` and 'so'; 5' and rock^n^roll"
+    )
 
 
 async def test_a_pods_story_is_told_in_sentences(browser: Browser) -> None:

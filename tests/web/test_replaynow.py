@@ -34,9 +34,13 @@ async def test_it_tells_of_the_moment_and_not_of_what_came_later(bench: Bench) -
         assert "running" in told
 
 
-async def test_without_a_time_it_is_the_end_and_now_leads_there(bench: Bench) -> None:
+async def test_without_a_time_it_is_the_end_and_now_leads_there_or_to_a_time(
+    bench: Bench,
+) -> None:
     answer = await bench.client.get("/now")
     assert (answer.status_code, answer.headers["location"]) == (303, "/replay/now")
+    answer = await bench.client.get("/now?t=40s%26x")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/replay/now?t=40s%26x")
     assert "At 45." in await words(bench, "")
     assert "The recording of this node ended 4 min 15" in await words(bench, "t=5m")
 
