@@ -72,6 +72,11 @@ export function setChildren(element, key, make) {
   element.replaceChildren(...make());
 }
 
+/** The server has made the children already, as this key would have them. @param {Element} element @param {string} key */
+export function hasChildren(element, key) {
+  /** @type {any} */ (element).shownKey = key;
+}
+
 /** A setting that outlives the page; storage may be switched off. @param {string} name @param {string|null} [value] */
 export function setting(name, value) {
   try {

@@ -85,8 +85,9 @@ export class Faults {
     const faults = state.faults ?? [];
     const now = this.page.clock.now();
     this.#speak(faults);
-    this.#list(faults, now);
-    this.#light(faults, now);
+    byId("faults-working").hidden = faults.length === 0;
+    for (const id of ["faults-list", "palette-working"]) showWorking(id, faults, now);
+    light(faults, now);
   }
 
   /** @param {FaultAtWork[]} faults */
@@ -96,42 +97,6 @@ export class Faults {
       if (text) setText(byId("faults-spoken"), text);
     }
     this.before = new Map(faults.map((one) => [one.number, called(one)]));
-  }
-
-  /** @param {FaultAtWork[]} faults @param {number} now */
-  #list(faults, now) {
-    byId("faults-working").hidden = faults.length === 0;
-    const key = faults.map((one) => one.number).join();
-    for (const id of ["faults-list", "palette-working"]) {
-      const list = document.getElementById(id);
-      if (!list) continue;
-      const held = list.contains(document.activeElement);
-      setChildren(list, key, () => (faults.length || id === "faults-list" ? faults.map(item) : [h("li", { class: "none-working sub" }, "Nothing.")]));
-      if (held && !list.contains(document.activeElement)) this.#keepFocus(list);
-      for (const one of faults) {
-        const text = list.querySelector(`[data-number="${one.number}"] .left`);
-        if (text) setText(text, one.until_t === null ? "until lifted" : left(one, now));
-      }
-    }
-    for (const heal of document.querySelectorAll(".heal")) heal.setAttribute("aria-disabled", String(faults.length === 0));
-  }
-
-  /** The focus was on a fault that is over: it stays close. @param {Element} list */
-  #keepFocus(list) {
-    const next = list.querySelector("button") ?? document.querySelector("#palette .fault-button") ?? byId("faults-open");
-    if (next instanceof HTMLElement) next.focus();
-  }
-
-  /** @param {FaultAtWork[]} faults @param {number} now */
-  #light(faults, now) {
-    /** @type {Map<string, FaultAtWork>} */
-    const newest = new Map(faults.map((one) => [one.name, one]));
-    for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll(".fault-button"))) {
-      const one = newest.get(button.value);
-      button.toggleAttribute("data-on", one !== undefined);
-      const text = button.querySelector(".left");
-      if (text) setText(text, one ? `at work, ${one.until_t === null ? "until lifted" : left(one, now)}` : "");
-    }
   }
 
   #swapped() {
@@ -196,6 +161,38 @@ export class Faults {
     else return;
     event.preventDefault();
     next?.focus();
+  }
+}
+
+/** What is at work, in a list that may be there. @param {string} id @param {FaultAtWork[]} faults @param {number} now ns */
+export function showWorking(id, faults, now) {
+  const list = document.getElementById(id);
+  if (!list) return;
+  const held = list.contains(document.activeElement);
+  setChildren(list, faults.map((one) => one.number).join(), () => (faults.length || id === "faults-list" ? faults.map(item) : [h("li", { class: "none-working sub" }, "Nothing.")]));
+  if (held && !list.contains(document.activeElement)) keepFocus(list);
+  for (const one of faults) {
+    const text = list.querySelector(`[data-number="${one.number}"] .left`);
+    if (text) setText(text, one.until_t === null ? "until lifted" : left(one, now));
+  }
+}
+
+/** The focus was on a fault that is over: it stays close. @param {Element} list */
+function keepFocus(list) {
+  const next = list.querySelector("button") ?? document.querySelector("#palette .fault-button") ?? document.getElementById("faults-open");
+  if (next instanceof HTMLElement) next.focus();
+}
+
+/** The buttons of what is at work, and the one that ends it all. @param {FaultAtWork[]} faults @param {number} now ns */
+export function light(faults, now) {
+  for (const heal of document.querySelectorAll(".heal")) heal.setAttribute("aria-disabled", String(faults.length === 0));
+  /** @type {Map<string, FaultAtWork>} */
+  const newest = new Map(faults.map((one) => [one.name, one]));
+  for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll(".fault-button"))) {
+    const one = newest.get(button.value);
+    button.toggleAttribute("data-on", one !== undefined);
+    const text = button.querySelector(".left");
+    if (text) setText(text, one ? `at work, ${one.until_t === null ? "until lifted" : left(one, now)}` : "");
   }
 }
 

@@ -350,6 +350,13 @@ def test_narrow_the_palette_is_a_page_of_its_own(
     left = page.locator("#palette-working .left")
     before = left.inner_text()
     expect(left).not_to_have_text(before)
+    # What others do is seen here as well.
+    desk.press("slow-lists")
+    expect(page.locator("#palette-working")).to_contain_text("Slow lists", timeout=WAIT_MS)
+    newest = desk.report()["at_work"][-1]
+    assert newest["name"] == "slow-lists"
+    desk.client.delete(f"/api/v1/faults/{newest['number']}")
+    expect(page.locator("#palette-working")).not_to_contain_text("Slow lists", timeout=WAIT_MS)
     widest = page.evaluate(
         """Math.max(...[...document.querySelectorAll("main *")]
           .map((one) => one.getBoundingClientRect().right))"""

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { called, left, news } from "../../static/js/faults.js";
+import { going } from "../../static/js/faults-page.js";
 import { S } from "./kit.mjs";
 
 /** @param {number} number @param {string} text @param {string} [target] @param {number|null} [until_t] */
@@ -37,4 +38,15 @@ test("the time that is left is told in whole seconds, and never below none", () 
   assert.equal(left(one, 130 * S), "0\u00a0s");
   assert.equal(left(one, 10 * S).replaceAll("\u00a0", " "), "1 min 30 s");
   assert.equal(left(fault(1, "Slow lists", "", null), 0), "");
+});
+
+test("between two answers what is at work runs down to its end", () => {
+  const report = { t: 100 * S, at_work: [fault(1, "Slow lists", "", 115 * S), fault(2, "Break the stream", "", null)] };
+  const at = (/** @type {number} */ passed) => {
+    const [faults, now] = going(report, passed);
+    return faults.map((one) => left(one, now));
+  };
+  assert.deepEqual(at(0), ["15\u00a0s", ""]);
+  assert.deepEqual(at(6.2 * S), ["9\u00a0s", ""]);
+  assert.deepEqual(at(15 * S), [""]);
 });

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { leftOf } from "../../static/js/faults-page.js";
 import { left, leftWords } from "../../static/js/finder.js";
-import { S } from "./kit.mjs";
 
 const ITEMS = [
   { name: "Refuse the stream", about: "The runtime has no stream." }, { name: "Break the stream", about: "It ends." },
@@ -21,10 +19,4 @@ test("what is left is said, and what Enter does", () => {
   assert.equal(leftWords(3, "  ", "Refuse the stream"), "");
   assert.equal(leftWords(2, "str", "Refuse the stream").replaceAll("\u00a0", " "), "2 faults: Enter goes to “Refuse the stream”.");
   assert.equal(leftWords(0, " x\u202ey ", ""), "No fault is called “x\ufffdy”.");
-});
-
-test("time that is left runs down to its end", () => {
-  assert.equal(leftOf(15 * S, 0), "15\u00a0s");
-  assert.equal(leftOf(15 * S, 6.2 * S), "9\u00a0s");
-  assert.equal(leftOf(15 * S, 15 * S), "");
 });
