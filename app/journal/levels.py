@@ -47,6 +47,10 @@ TURNS = 2048
 """Changes of the stream, and gaps, that are kept."""
 MOST_TOLD = 4096
 """Pods that are outlined in one answer, those that came last."""
+MOST_NAME = 512
+"""Characters of a name that are kept."""
+MOST_UID = 1024
+"""Characters of a UID; a longer one is nobody's, and its pod not told apart."""
 
 _OVERHEAD = 160
 """Bytes that a block needs beside its own."""
@@ -204,7 +208,7 @@ class Levels:
                     level.since = t
             uid: str | None = getattr(record, "uid", None)
             lane = None
-            if uid is not None:
+            if uid is not None and len(uid) <= MOST_UID:
                 lane = self._lanes.get(uid) or self._new_lane(uid, t)
                 lane.last_t = t
             if type(record) in _TELLING:
@@ -321,8 +325,8 @@ class Levels:
         match record:
             case PodSeen() | PodCached() if lane is not None:
                 # A failed inspection may know no name; the one that a listing told stays.
-                lane.name = record.name or lane.name
-                lane.namespace = record.namespace or lane.namespace
+                lane.name = record.name[:MOST_NAME] or lane.name
+                lane.namespace = record.namespace[:MOST_NAME] or lane.namespace
                 if isinstance(record, PodSeen):
                     lane.gone_t = None
             case PodGone() if lane is not None:

@@ -20,9 +20,13 @@ from app.engine.records import (
     SyncBegan,
     SyncFinished,
 )
+from app.journal.weight import weight
 
 KEEP_GONE_NS = 5 * 60 * 1_000_000_000
 CAPACITY = 4096
+MOST_WEIGHT = 16 * 1024 * 1024
+"""Characters that are kept of all pods together, beside the newest pod's: some times as many as a
+node of 2,500 pods has."""
 
 
 class PodRow(msgspec.Struct, frozen=True):
@@ -74,7 +78,7 @@ class _Pod:
 
     __slots__ = (
         "containers", "error", "gone_t", "ips", "last_t", "name", "namespace", "running",
-        "sandbox_gone", "seen_t", "syncing", "uid",
+        "sandbox_gone", "seen_t", "syncing", "uid", "weight",
     )  # fmt: skip
 
     def __init__(self, uid: str, t: int) -> None:
@@ -90,6 +94,8 @@ class _Pod:
         self.error = ""
         self.syncing = False
         self.sandbox_gone = False
+        self.weight = len(uid)
+        """Characters of what was told of it last."""
 
     def row(self) -> PodRow:
         return PodRow(
@@ -115,14 +121,21 @@ class _Pod:
 class PodTable:
     """Applies records and answers with rows; to be subscribed to a ``Journal``.
 
-    At most ``capacity`` pods are kept: when there are more, those that are gone go first, then
-    those without news for longest. A pod that is gone is kept for ``keep_gone_ns`` after its last
-    record, counted by the records' own time.
+    At most ``capacity`` pods are kept, of ``most_weight`` characters: when there are more, those
+    that are gone go first, then those without news for longest. A pod that is gone is kept for
+    ``keep_gone_ns`` after its last record, counted by the records' own time.
     """
 
-    def __init__(self, keep_gone_ns: int = KEEP_GONE_NS, capacity: int = CAPACITY) -> None:
+    def __init__(
+        self,
+        keep_gone_ns: int = KEEP_GONE_NS,
+        capacity: int = CAPACITY,
+        most_weight: int = MOST_WEIGHT,
+    ) -> None:
         self._keep_gone_ns = keep_gone_ns
         self._capacity = capacity
+        self._most_weight = most_weight
+        self._weight = 0
         self._pods: dict[str, _Pod] = {}
         self._t = 0
         # Looked up by class: a chain of comparisons for each record would cost more than the rest.
@@ -146,10 +159,14 @@ class PodTable:
             if len(self._pods) >= self._capacity:
                 self._make_room()
             pod = self._pods[uid] = _Pod(uid, record.t)
+            self._weight += pod.weight
+            self._weigh(pod, pod.weight)
         pod.last_t = max(pod.last_t, record.t)
         handler = self._handlers.get(type(record))
         if handler is not None:
             handler(pod, record)
+            if isinstance(record, PodSeen | PodCached):
+                self._weigh(pod, len(uid) + weight(record))
 
     def rows(self) -> tuple[PodRow, ...]:
         """All pods, in the order in which they were first told of."""
@@ -178,11 +195,15 @@ class PodTable:
         """Begin at ``t`` with pods that were ``kept`` then."""
         self._t = t
         self._pods.clear()
+        self._weight = 0
         for kept in itertools.islice(pods, self._capacity):
             pod = self._pods[kept.uid] = _Pod(kept.uid, kept.seen_t)
             pod.name, pod.namespace = kept.pod_name, kept.pod_namespace
             pod.gone_t, pod.last_t = kept.gone_t, kept.last_t
             pod.running, pod.error, pod.syncing = kept.running, kept.error, kept.syncing
+            self._weight += pod.weight
+            texts = (kept.uid, kept.pod_name, kept.pod_namespace, kept.error)
+            self._weigh(pod, sum(map(len, texts)))
 
     def get(self, uid: str) -> PodRow | None:
         """One pod, or None when it was never told of or has been forgotten."""
@@ -200,16 +221,30 @@ class PodTable:
     def _forget(self) -> None:
         before = self._t - self._keep_gone_ns
         for uid in [pod.uid for pod in self._pods.values() if pod.forgettable(before)]:
-            del self._pods[uid]
+            self._weight -= self._pods.pop(uid).weight
 
     def _make_room(self) -> None:
         """Bring the table to seven eighths, so that a flood of pods does not sort it each time."""
         self._forget()
         surplus = len(self._pods) - self._capacity + max(1, self._capacity // 8)
         if surplus > 0:
-            by_worth = sorted(self._pods.values(), key=lambda pod: (pod.gone_t is None, pod.last_t))
-            for pod in by_worth[:surplus]:
-                del self._pods[pod.uid]
+            for pod in self._by_worth()[:surplus]:
+                self._weight -= self._pods.pop(pod.uid).weight
+
+    def _by_worth(self) -> list[_Pod]:
+        return sorted(self._pods.values(), key=lambda pod: (pod.gone_t is None, pod.last_t))
+
+    def _weigh(self, pod: _Pod, weighs: int) -> None:
+        """Of a pod there are so many characters now; make room for them, but not of its own."""
+        self._weight += weighs - pod.weight
+        pod.weight = weighs
+        if self._weight <= self._most_weight:
+            return
+        for other in self._by_worth():
+            if self._weight <= self._most_weight * 7 // 8:
+                break
+            if other is not pod:
+                self._weight -= self._pods.pop(other.uid).weight
 
 
 def _seen(pod: _Pod, record: PodSeen) -> None:

@@ -280,6 +280,16 @@ def test_a_flood_of_pods_stays_bounded_and_all_together_are_still_counted() -> N
     assert list(cut.pods) == ["u999"]
 
 
+def test_of_a_long_name_only_the_beginning_is_kept() -> None:
+    records = [pod_seen("u" * 1024, 0, name="n" * 70_000, namespace="s" * 70_000),
+               pod_seen("u" * 1025, 0), stop_event(1, "u" * 1025, 0)]  # fmt: skip
+    cut = levels_of(records).cut(FINEST, 0, FINEST, staying=True)
+    assert [(len(one.uid), len(one.name), len(one.namespace)) for one in cut.gone] == [
+        (1024, 512, 512)
+    ]
+    assert counted(cut.all) == {"stop": 1}
+
+
 def test_it_is_asked_while_it_is_written() -> None:
     """No answer tears what is being counted: of each chain all or nothing before its last time."""
     levels = Levels(20_000, block=64)

@@ -196,6 +196,21 @@ def test_when_full_gone_pods_go_first_then_the_quietest() -> None:
     assert "u1" not in {r.uid for r in table.rows()}, "silent for longest"
 
 
+def test_when_they_are_long_those_go_as_well() -> None:
+    table = PodTable(most_weight=10_000)
+    told(*(pod_seen(f"u{n}", n, name="n" * 1000) for n in range(8)), table=table)
+    told(pod_gone("u5", 9), pod_cached("u0", t=10, error="e" * 3000), table=table)
+    uids = {r.uid for r in table.rows()}
+    assert uids == {"u0", "u2", "u3", "u4", "u6", "u7"}, "gone, or silent for longest"
+    # One that is longer than all may be is there alone, and makes room for others again.
+    told(pod_seen("long", 11, name="n" * 20_000), table=table)
+    assert [r.uid for r in table.rows()] == ["long"]
+    again = PodTable(most_weight=10_000)
+    again.resume(11, table.kept())
+    told(stop_event(1, "x" * 9_000, 12), *(pod_seen(f"v{n}", 13) for n in range(8)), table=again)
+    assert [len(r.uid) for r in again.rows()] == [9_000, *[2] * 8]
+
+
 def test_it_follows_a_journal() -> None:
     journal, table = Journal(), PodTable()
     journal.subscribe(table.apply)
