@@ -116,8 +116,10 @@ function globals(scene, rows, lanes, px) {
   const floor = top + heads.global - 2;
   const room = heads.global - 11 * em;
   const { globals: list } = store;
-  /** @type {{x: number, text: string, right: boolean}[]} */
+  /** @type {Word[]} */
   const words = [];
+  /** Bars wide enough to reach into the words of others. @type {{x: number, x2: number, id: number}[]} */
+  const bars = [];
   /** @type {number[]} */
   const squares = [];
   let lastHair = -Infinity;
@@ -135,12 +137,14 @@ function globals(scene, rows, lanes, px) {
     if (end === null) {
       const ran = scene.now - relist.from;
       const c = ran > limit ? "bad" : ran > 30e9 ? "late" : "glob";
+      bars.push({ x, x2, id: relist.id });
       rows[LAYER.bar].push({ k: "progress", c, x, x2, y: top + 4, h: heads.global - 6, seq, t: relist.from });
       if (!off.has("global")) lanes[LAYER.band].push({ k: "band", x, x2, y: 0, h: Infinity, c: ran > limit ? "bad" : "" });
       continue;
     }
     const took = end - relist.from;
     const wide = x2 - x;
+    if (wide >= 6) bars.push({ x, x2, id: relist.id });
     const polled = relist.finds.some((find) => find.rec.delivery !== "filtered" && find.from !== null);
     if (x - lastBar >= 1.5 || wide > 2 || polled) {
       const h = wide >= 6 ? room : barHeight(took, room);
@@ -156,8 +160,8 @@ function globals(scene, rows, lanes, px) {
       rows[LAYER.chain].push({ k: "text", x: x + 4, y: floor - room / 2, text: wide > 110 * em ? `#${relist.id}  ${duration(took)}` : "", c: "onbar" });
     }
     // One that is wide says it itself.
-    if (took > 100e6 && wide <= 110 * em) words.push({ x: x - 4, text: duration(took), right: true });
-    else if (took <= 100e6 && relist.ordinal % 10 === 0) words.push({ x: x + 3, text: `#${relist.id}`, right: false });
+    if (took > 100e6 && wide <= 110 * em) words.push({ x: x - 4, text: duration(took), right: true, id: relist.id });
+    else if (took <= 100e6 && relist.ordinal % 10 === 0) words.push({ x: x + 3, text: `#${relist.id}`, right: false, id: relist.id });
     if (off.has("global")) continue;
     if (wide >= 1.5) lanes[LAYER.band].push({ k: "band", x, x2, y: 0, h: Infinity });
     else if (x - lastHair >= 5) {
@@ -165,22 +169,24 @@ function globals(scene, rows, lanes, px) {
       lastHair = x;
     }
   }
-  headWords(words, squares, em).forEach(({ x, text, right }) => rows[LAYER.chain].push({
+  headWords(words, squares, bars, em).forEach(({ x, text, right }) => rows[LAYER.chain].push({
     k: "text", x, y: top + 7 * em, text, c: right ? "text2" : "text3", s: right ? 11 : 10, align: right ? "right" : "left", note: "whole",
   }));
 }
 
 /**
- * The words above the relists that touch neither each other nor a square; long relists first.
- * @param {{x: number, text: string, right: boolean}[]} words @param {number[]} squares @param {number} em
+ * The words above the relists that touch neither each other nor a square nor the wide bar of another;
+ * long relists first.
+ * @typedef {{x: number, text: string, right: boolean, id: number}} Word `id`: of the relist
+ * @param {Word[]} words @param {number[]} squares @param {{x: number, x2: number, id: number}[]} bars @param {number} em
  */
-function headWords(words, squares, em) {
+function headWords(words, squares, bars, em) {
   /** @type {[number, number][]} */
   const taken = squares.map((x) => [x - 5 * em, x + 5 * em]);
-  return [...words].sort((a, b) => Number(b.right) - Number(a.right)).filter(({ x, text, right }) => {
+  return [...words].sort((a, b) => Number(b.right) - Number(a.right)).filter(({ x, text, right, id }) => {
     const width = text.length * 7 * em + 12 * em;
     const [left, end] = right ? [x - width, x] : [x, x + width];
-    if (taken.some(([from, to]) => from < end && to > left)) return false;
+    if (taken.some(([from, to]) => from < end && to > left) || bars.some((bar) => bar.id !== id && bar.x < end && bar.x2 > left)) return false;
     taken.push([left, end]);
     return true;
   });

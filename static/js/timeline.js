@@ -55,6 +55,8 @@ export class Timeline {
     this.ratio = 1;
     this.em = 1;
     this.narrow = false;
+    /** When nothing came any more (t), as it was drawn last. @type {number|null} */
+    this.frozen = null;
     /** Where the picture begins beside the rows' names, px. */
     this.inset = 0;
     /** Whether the queue has its row: while it is not empty for long, and as long as that is in view. */
@@ -160,6 +162,9 @@ export class Timeline {
     const { store, clock, view } = this.host;
     const frozen = this.host.frozenT();
     const now = frozen ?? clock.now();
+    // It is drawn at once, though the window may stand still then.
+    if (frozen !== this.frozen) this.dirty = true;
+    this.frozen = frozen;
     const shown = frozen === null ? now : now + Math.min(clock.now() - now, view.span * 0.22);
     if (!(this.dirty || view.following || store.revision !== this.revision)) return false;
     if (this.canvas.offsetParent === null) return false;

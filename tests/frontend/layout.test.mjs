@@ -148,13 +148,25 @@ test("faults have a row: from when to when, named where there is room", () => {
   note(500, "Fault is over: lists-slow.");
   note(600, "Pressed: Out of memory (shop/web). It imitates: x");
   const store = stored(play);
-  const at = (/** @type {number} */ faults) => layout({ store, rows: [], from: 0, to: 1000 * MS, scale: 1 / MS, off: new Set(), chain: null, now: S, label: 0, heads: { ...HEADS, faults }, em: 1, quietFrom: 0, height: 400 }).rows.flat();
+  const at = (/** @type {number} */ faults, now = S) => layout({ store, rows: [], from: 0, to: 1000 * MS, scale: 1 / MS, off: new Set(), chain: null, now, label: 0, heads: { ...HEADS, faults }, em: 1, quietFrom: 0, height: 400 }).rows.flat();
   assert.deepEqual(at(0).filter((item) => item.k === "fault"), []);
   const drawn = at(22);
   assert.deepEqual(drawn.filter((item) => item.k === "fault").map((item) => [item.x, item.x2, item.seq]), [[100, 500, 1], [110, Infinity, 2], [600, 600, 4]]);
   assert.ok(drawn.filter((item) => item.k === "fault").every((item) => item.y > 80 && item.y < 102));
   // The second begins where the name of the first stands: it is counted there.
   assert.deepEqual(drawn.filter((item) => item.k === "text" && item.y > 80).map((item) => item.text), ["lists slow and 1 more", "Out of memory (shop/web)"]);
+  // Nothing is written over the present: rather before the fault began, as long as there is room.
+  const [, late] = at(22, 640 * MS).filter((item) => item.k === "text" && item.y > 80);
+  assert.ok(late.x > 270 && late.x + late.text.length * 7 <= 640, String(late.x));
+});
+
+test("a relist that is wide, or still runs, covers no other's number", () => {
+  const play = new Play();
+  for (let n = 0; n < 10; n += 1) play.global(n * 20);
+  const numbers = () => lay(stored(play)).rows.flat().filter((item) => item.k === "text" && item.text?.startsWith("#")).map((item) => item.text);
+  assert.deepEqual(numbers(), ["#10"]);
+  play.begin(200);
+  assert.deepEqual(numbers(), []);
 });
 
 test("an outage with a try that held for a moment is one, and says how long it was", () => {

@@ -11,6 +11,7 @@ import pytest
 from fastapi import FastAPI
 
 from app.engine.records import Record
+from app.engine.state import RelistState
 from app.errors import RecordingError
 from app.hub.wire import PodRow, Recorded, SessionState
 from app.journal.journal import Journal
@@ -152,6 +153,22 @@ async def test_a_status_says_how_it_is_without_what_ticks(bench: Bench) -> None:
     status = re.search(r'role="status"[^>]*>([^<]*)<', text)
     assert status is not None
     assert status[1].replace("\xa0", " ") == "Healthy. 0 containers ended in the last 5 min."
+
+
+async def test_a_relist_that_has_not_come_back_is_not_told_with_the_time_of_the_last(
+    bench: Bench,
+) -> None:
+    engine = session().engine
+    began = engine.t - 9 * S
+    engine = msgspec.structs.replace(
+        engine,
+        running=RelistState(9, "global", "global", began),
+        health=msgspec.structs.replace(engine.health, last_start_t=began),
+    )
+    bench.facts = {"engine": engine}
+    told = words(await bench.page())
+    assert "The global relist that began 9.0 s ago has not come back; the limit is 3 min." in told
+    assert "and took" not in told
 
 
 async def test_hostile_names_are_text(bench: Bench) -> None:
