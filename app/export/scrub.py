@@ -20,7 +20,9 @@ MOST_LENGTHS: Final = 64
 
 _IMAGE = r"[a-z0-9][\w.-]*\.[a-z]{2,}(?::\d+)?/[\w./-]+(?::[\w.-]+)?(?:@sha256:[0-9a-f]{64})?"
 _V4 = r"\d{1,3}(?:\.\d{1,3}){3}"
-_V6 = r"(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}"
+# Its end may be an IPv4 address (RFC 4291, section 2.2).
+_V6 = rf"(?:[0-9a-fA-F]{{0,4}}:){{2,7}}(?:{_V4}|[0-9a-fA-F]{{0,4}})"
+_IN_V6: Final = re.compile(rf"{_V4}$")
 _PATTERN: Final = re.compile(
     rf"(?<![\w/.-])(?P<image>{_IMAGE})"
     r"|(?P<uuid>[0-9A-Fa-f]{8}(?:[-_][0-9A-Fa-f]{4}){3}[-_][0-9A-Fa-f]{12})"
@@ -114,15 +116,25 @@ class Scrubber:
         match found.lastgroup:
             case "image":
                 return self._names.of("image", text)
-            case "v4" | "v6":
-                try:
-                    ipaddress.ip_address(text)
-                except ValueError:
-                    # A time, a version.
-                    return text
-                return self._names.address(text)
+            case "v4":
+                return self._address(text)
+            case "v6":
+                known = self._address(text)
+                # A time, or words with colons; behind them may be an address all the same.
+                return known if known != text else _IN_V6.sub(self._pattern_in, text)
             case _:
                 return self._names.identity(text)
+
+    def _pattern_in(self, found: re.Match[str]) -> str:
+        return self._address(found[0])
+
+    def _address(self, text: str) -> str:
+        """What stands in for an address; a version that looks like one stays."""
+        try:
+            ipaddress.ip_address(text)
+        except ValueError:
+            return text
+        return self._names.address(text)
 
 
 def _core(name: str) -> str:
