@@ -16,6 +16,8 @@ MOST_FILE = 256 * MIB
 """Bytes of a file."""
 MOST_TOGETHER = 512 * MIB
 """Bytes of all of them."""
+MOST_FILES = 200
+"""Files; each is looked at whenever a list is shown."""
 MOST_NAME = 200
 """Bytes of a name as the file system has it."""
 
@@ -90,6 +92,10 @@ class Dropped:
                     f"Another recording called {name} is in reach. Rename this one."
                 )
             return name
+        if len(self.files) >= MOST_FILES:
+            raise RecordingError(
+                f"{MOST_FILES} files were dropped already. Start `plegscope replay` again."
+            )
         kept = path.with_name(name)
         path.replace(kept)
         self._size += source.size

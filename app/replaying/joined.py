@@ -31,6 +31,8 @@ were set back by less are nobody's business."""
 BETWEEN = "Nothing was recorded here: plegscope was not running, or its recording is not given."
 MISSING = "A recording between these two files is not given."
 NOT_RECORDED = (BETWEEN, MISSING)
+MOST_NAME = 1000
+"""Characters that are kept of what a node is called."""
 NO_TIME = "{}: {:,} records have a time that can be none, and are left out."
 
 
@@ -64,7 +66,8 @@ class Opened:
         info = self.source.info
         if info is None:
             return self.source.name
-        return info.title if info.simulated else info.host or info.title
+        called = info.title if info.simulated else info.host or info.title
+        return called[:MOST_NAME]
 
 
 class Joined:

@@ -16,7 +16,7 @@ from app.hub.filmwire import RecordingList, RecordingRow
 from app.recording import mcapwrite as mcap
 from app.recording.regular import called, open_regular
 from app.replaying.incidents import Incidents
-from app.replaying.joined import Joined, Opened
+from app.replaying.joined import MOST_NAME, Joined, Opened
 from app.replaying.sources import Source
 
 MOST_LISTED = 300
@@ -170,7 +170,7 @@ def _row(seen: _Seen) -> RecordingRow:
         began=opened.began,
         ended=(_ended(seen) if source.is_mcap else 0) or seen.changed,
         node=opened.node,
-        title=source.info.title if source.info else "a journal of JSON lines",
+        title=source.info.title[:MOST_NAME] if source.info else "a journal of JSON lines",
         group=found.group() if (found := GROUP.search(name)) else "",
     )
 

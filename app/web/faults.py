@@ -37,8 +37,10 @@ NOTHING_HERE = (
     "simulated one, with faults on demand."
 )
 UNKNOWN_KIND = "Send a press as application/json, or as a form (application/x-www-form-urlencoded)."
-NO_OBJECT = 'This is no JSON object. Send one, such as {"name": "break-stream"}.'
-TOO_LARGE = f"A press takes at most {MOST_BYTES} bytes. Send its name, and a pod if it needs one."
+NO_OBJECT = "This is no JSON object. /api/v1/openapi.json describes what is to be sent here."
+TOO_LARGE = (
+    f"This is more than {MOST_BYTES} bytes. /api/v1/openapi.json describes what is to be sent here."
+)
 TOO_OFTEN = "This is pressed too often. Wait a second, and press again."
 NOT_AT_WORK = "No fault with this number is at work any more. /api/v1/faults lists those that are."
 

@@ -97,6 +97,13 @@ async def test_it_does_not_fill_the_disk(keeping: Dropped, monkeypatch: pytest.M
     with pytest.raises(RecordingError, match="too much to be dropped"):
         await keeping.receive("b.mcap", None, parts(storm()))
     assert list(keeping.files) == ["a.mcap"]
+    monkeypatch.setattr(dropped, "MOST_TOGETHER", 9 * size)
+    monkeypatch.setattr(dropped, "MOST_FILES", 2)
+    await keeping.receive("b.mcap", None, parts(storm()))
+    with pytest.raises(RecordingError, match="2 files were dropped already"):
+        await keeping.receive("c.mcap", None, parts(storm()))
+    # One that is there is taken again.
+    assert await keeping.receive("b.mcap", None, parts(storm())) == "b.mcap"
 
 
 async def test_one_comes_after_another(keeping: Dropped) -> None:

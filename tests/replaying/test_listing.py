@@ -10,11 +10,13 @@ import pytest
 
 from app.errors import RecordingUnknown
 from app.hub.encode import encode
+from app.recording.scribe import Scribe
+from app.recording.segment import Segment
 from app.replaying import listing
 from app.replaying.listing import Listing
 from app.replaying.show import Show
 from tests.build import note
-from tests.recording.recorded import record_scenario
+from tests.recording.recorded import info, record_scenario
 
 S = 1_000_000_000
 NAME = "20260101T0000{:02}Z-{}-{}-{:06}.mcap"
@@ -110,6 +112,14 @@ def test_a_name_that_is_no_text_can_be_shown_and_followed(tmp_path: Path, record
     assert listing.find(row.name) == path
     show = Show([path])
     assert (show.name, show.nodes[0].files) == (row.name, (row.name,))
+
+
+def test_a_title_that_never_ends_is_cut(tmp_path: Path) -> None:
+    scribe = Scribe(info(title="t" * 70_000), lambda part: Segment(tmp_path / f"{part}.mcap"))
+    scribe.put_record(note(), by_engine=False)
+    scribe.turn()
+    (row,) = Listing(tmp_path, ()).told({}).recordings
+    assert (row.title, row.node) == ("t" * 1000, "t" * 1000)
 
 
 def test_the_parts_of_a_session_have_a_name_together(tmp_path: Path, recorded: bytes) -> None:
