@@ -314,7 +314,8 @@ export class Painter {
     this.hatching ??= this.#pattern();
     c.fillStyle = p.ground;
     c.globalAlpha = 0.72;
-    c.fillRect(left, 0, right - left, frame.height);
+    // The ruler stays: its times are known.
+    c.fillRect(left, y, right - left, h);
     c.globalAlpha = 1;
     c.save();
     c.beginPath();
