@@ -5,12 +5,16 @@ keepalive and shutdown both wait there. ``TCP_USER_TIMEOUT`` (see ``server``) en
 where the kernel has it, but later.
 """
 
+from typing import Any
+
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 FLUSH_GRACE = 1.0
 """Seconds that a connection which has ended gets to take what was written before."""
 
 
+_SAID = ("websocket.send", "websocket.close")
 _UNREADABLE = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
@@ -27,6 +31,16 @@ class ViewerProtocol(WebSocketsSansIOProtocol):
         if not self.handshake_initiated and not self.transport.is_closing():
             self.transport.write(_UNREADABLE)
             self.transport.close()
+
+    async def send(self, message: Any) -> None:
+        """What the application says.
+
+        A peer that closes, or breaks the protocol, may do so while the next frame is on its way
+        here: it has gone then, which uvicorn would call a mistake of the application's.
+        """
+        if self.close_sent and self.initial_response is None and message["type"] in _SAID:
+            raise ClientDisconnected
+        await super().send(message)
 
     def shutdown(self) -> None:
         """The server ends; the farewell has been said, and had its time, before."""

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.utils import ClientDisconnected
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
@@ -164,3 +165,29 @@ async def test_a_handshake_that_cannot_be_read_is_refused_at_once(more: bytes) -
             await Watched.lost.wait()
         assert not server.server_state.connections
         writer.close()
+
+
+async def test_who_breaks_the_protocol_has_gone_for_what_is_sent_meanwhile() -> None:
+    outcomes: list[Exception] = []
+    over = asyncio.Event()
+
+    async def talk(receive: Receive, send: Send) -> None:
+        while (await receive())["type"] != "websocket.disconnect":
+            pass
+        for message in ({"type": "websocket.send", "text": "x"}, {"type": "websocket.close"}):
+            try:
+                await send(message)
+            except (OSError, RuntimeError) as error:
+                outcomes.append(error)
+        over.set()
+
+    async with server_of(talk) as (_, port):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(HANDSHAKE)
+        async with asyncio.timeout(PATIENCE_S):
+            await reader.readuntil(b"\r\n\r\n")
+            # No frame begins so.
+            writer.write(b"\xff\x80" + b"\0" * 4)
+            await over.wait()
+        writer.close()
+    assert [type(one) for one in outcomes] == [ClientDisconnected] * 2
