@@ -178,7 +178,10 @@ STATES: dict[str, tuple[dict[str, Any], str, str, str, str]] = {
         "What this means",
     ),
     "given-up": (
-        {"profile": "legacy", "stream": lambda t: StreamView("closed", t - 27 * S, "", "join")},
+        {
+            "profile": "legacy",
+            "stream": lambda t: StreamView("closed", t - 27 * S, "", "join", code="eof"),
+        },
         r"Stream given up \d+ s ago\.",
         "profile legacy does not open it again: only a restart does",
         "warning",
