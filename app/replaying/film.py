@@ -337,6 +337,11 @@ class Film:
         with self._trusting():
             return deep.piece(number)
 
+    def records(self, number: int) -> Sequence[AnyRecord]:
+        """Those of a piece, without the pods and states that it begins with, which may be more than
+        all of them. Raises as :meth:`piece`."""
+        return _laid_out(self.piece(number))
+
     def counted(self, width: int, from_t: int, to_t: int, uids: Iterable[str]) -> Counted:
         """What happened between two times (ns), in bins of one of ``WIDTHS``, as far as it has been
         read; may take some dozens of milliseconds. Pods that stay to the end are outlined too."""
@@ -436,6 +441,7 @@ class Film:
             for number in range(pieces.holding(seq + direction), end, direction):
                 if sought.what == "pod" and not _may_mention(touched, number, sought.uid, deep):
                     continue
+                records: Sequence[Record]
                 if isinstance(pieces, Spool):
                     records = _laid_out(pieces.get(number))
                 else:
@@ -454,7 +460,7 @@ class Film:
         return Found(None)
 
 
-def _laid_out(packed: bytes) -> Sequence[Record]:
+def _laid_out(packed: bytes) -> Sequence[AnyRecord]:
     return msgspec.json.decode(gzip.decompress(packed), type=_Records).records
 
 

@@ -102,7 +102,7 @@ def _recent(
         number -= 1
         if at - number > MOST_BEFORE:
             return [record for part in reversed(parts) for record in part], False
-        parts.append([one for one in _piece(film, number).records if one.t >= since_t])
+        parts.append([one for one in film.records(number) if one.t >= since_t])
     return [record for part in reversed(parts) for record in part], True
 
 
@@ -149,7 +149,7 @@ def _unrecorded(film: Film, at: int, records: Sequence[Record], t: int) -> tuple
     """From when to when nobody recorded, where ``t`` is in such a time."""
     following = next((record for record in records if record.t > t), None)
     if following is None and at + 1 < film.pieces:
-        following = _piece(film, at + 1).records[0]
+        following = film.records(at + 1)[0]
     if isinstance(following, Gap) and following.reason in NOT_RECORDED:
         return (following.from_t, following.t) if following.from_t < t else None
     return None

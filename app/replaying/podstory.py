@@ -4,14 +4,10 @@ A pod's records may be spread over the whole of a long recording, so they are lo
 piece, and only until there is enough for a page.
 """
 
-import gzip
 from bisect import bisect_right
-from collections.abc import Sequence
-
-import msgspec
 
 from app.engine.records import AnyRecord, Lifecycle, PodSeen
-from app.hub.filmwire import Piece, Sought
+from app.hub.filmwire import Sought
 from app.hub.podthen import PodThen
 from app.replaying.film import Film
 from app.replaying.moments import moment, nothing
@@ -41,7 +37,7 @@ def _records(film: Film, uid: str, t: int) -> tuple[list[AnyRecord], bool]:
     """The records about a pod up to ``t``, oldest first, and whether those are all."""
     number, found = film.at(t), list[AnyRecord]()
     for _ in range(MOST_PIECES):
-        about = [one for one in _piece(film, number) if one.t <= t and _is_about(one, uid)]
+        about = [one for one in film.records(number) if one.t <= t and _is_about(one, uid)]
         found[:0] = about
         events = sum(isinstance(one, Lifecycle) for one in found)
         if found and isinstance(found[0], PodSeen):
@@ -54,10 +50,6 @@ def _records(film: Film, uid: str, t: int) -> tuple[list[AnyRecord], bool]:
         firsts = range(film.pieces)
         number = bisect_right(firsts, before.seq, key=lambda one: film.span(one)[0]) - 1
     return found[-MOST_RECORDS:], False
-
-
-def _piece(film: Film, number: int) -> Sequence[AnyRecord]:
-    return msgspec.json.decode(gzip.decompress(film.piece(number)), type=Piece).records
 
 
 def _is_about(record: AnyRecord, uid: str) -> bool:

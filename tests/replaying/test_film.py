@@ -108,6 +108,7 @@ def test_pieces_are_the_journal_without_a_hole(storm: Path) -> None:
     ]
     assert (told.records, told.end_t, told.whole) == (len(records), records[-1].t, True)
     assert all(len(part.records) <= PIECE for part in parts)
+    assert [one for number in range(film.pieces) for one in film.records(number)] == records
 
 
 def test_each_piece_begins_with_what_its_past_comes_to(storm: Path) -> None:
