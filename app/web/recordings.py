@@ -45,6 +45,8 @@ MARKERS = "/api/v1/recording/markers"
 DROPPED = "/api/v1/recordings/dropped"
 """Takes a file; only where plegscope was started to play."""
 
+PACE = 32 * 1024
+"""Bytes a second that a file comes with at least, from ``PATIENCE_S`` after its beginning on."""
 PATIENCE_S = 15.0
 """How long the next bytes of a file may take."""
 
@@ -285,14 +287,18 @@ def drop(library: LibraryLike, *, guarded: bool = True) -> Part:
 
 async def _body(request: Request) -> AsyncIterator[bytes]:
     parts = request.stream()
+    # One file comes at a time: whoever sends a byte now and then must not keep the others away.
+    now = asyncio.get_running_loop().time
+    until = now() + PATIENCE_S
     while True:
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout_at(min(until, now() + PATIENCE_S)):
                 part = await anext(parts, None)
         except (TimeoutError, ClientDisconnect):
             raise RecordingError("The rest of this file did not come. Drop it again.") from None
         if part is None:
             return
+        until += len(part) / PACE
         yield part
 
 

@@ -276,3 +276,27 @@ async def test_a_stranger_sees_nothing(folder: Path) -> None:
         for path in ("/recordings", "/replay?file=a.mcap", "/api/v1/recordings",
                      "/api/v1/recording?file=a.mcap", f"{MARKERS}?file=a.mcap"):  # fmt: skip
             assert (await bench.client.get(path)).status_code == 401
+
+
+async def test_who_sends_a_byte_now_and_then_does_not_keep_others_away(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recordings, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(recordings, "PACE", 1_000_000)
+
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield b"x"
+            await asyncio.sleep(0)
+
+    bench = Bench(folder, [folder / "a.mcap"])
+    try:
+        async with asyncio.timeout(20):
+            answer = await bench.client.post(
+                f"{recordings.DROPPED}?name=b.mcap", content=endless(), headers=OWN
+            )
+        assert answer.status_code == 422
+        assert "did not come" in answer.json()["error"]
+    finally:
+        bench.library.close()
+        await bench.client.aclose()
