@@ -154,7 +154,8 @@ function unheard(at) {
   }
   return {
     waits, id: "gone", icon: "waiting", word: "plegscope is gone.", fact: ["Last heard ", { b: age(at.silence) }, " ago; ", ...nextTry(at)],
-    meaning: `${at.farewell ? at.farewell + " " : ""}The picture is frozen, not live. Start plegscope again if it was stopped.`,
+    // Its last words say what to do.
+    meaning: at.farewell ? `${at.farewell} The picture is frozen, not live.` : "The picture is frozen, not live. Start plegscope again if it was stopped.",
     action: press("gone", "hurry", "Try now", "r"),
   };
 }

@@ -145,7 +145,8 @@ test("slowed down, lagging, gone, offline", () => {
   assert.match(say({ engine: health({}), lagging: 214, lost: 60 }).meaning, /60 records are not known here: hatched/);
   const gone = say({ engine: health({}), link: "waiting", silence: 12 * S, farewell: "plegscope ends." });
   assert.equal(gone.text, "plegscope is gone. Last heard 12 s ago; trying now.");
-  assert.match(gone.meaning, /^plegscope ends\. The picture is frozen, not live/);
+  assert.equal(gone.meaning, "plegscope ends. The picture is frozen, not live.");
+  assert.match(say({ engine: health({}), link: "waiting", silence: 12 * S }).meaning, /Start plegscope again if it was stopped\.$/);
   assert.match(say({ engine: health({}), link: "waiting", silence: 12 * S, online: false }).text, /^This browser is offline/);
 });
 
