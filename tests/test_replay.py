@@ -49,7 +49,7 @@ def test_beside_the_player_the_end_is_shown_and_what_is_missing(tmp_path: Path) 
     state = session.state()
     last = session.journal.newest(1)[0]
     assert isinstance(last, Note)
-    assert "1 lines of a.jsonl could not be read" in last.text
+    assert "of a.jsonl could not be read" in last.text
     assert (state.title, state.ended, state.engine.t, state.wall) == (
         "a.jsonl", True, last.t, last.wall,
     )  # fmt: skip

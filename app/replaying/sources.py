@@ -111,7 +111,9 @@ class Source:
             raise _unreadable(self.path, error) from error
         if self.unreadable:
             self.warnings.append(
-                f"{self.unreadable} lines of {self.name} could not be read, the first is line "
+                f"Line {self.line} of {self.name} could not be read; what it told is missing here."
+                if self.unreadable == 1
+                else f"{self.unreadable} lines of {self.name} could not be read, the first is line "
                 f"{self.line}; what they told is missing here."
             )
 

@@ -63,8 +63,14 @@ def test_a_line_that_cannot_be_read_is_counted_and_the_rest_is_played(
         file.writelines(msgspec.json.encode(record) + b"\n" for record in records[5:])
     source = Source(path)
     assert told(source) == records
+    assert source.warnings == ["Line 6 of a.jsonl could not be read; what it told is missing here."]
+
+
+def test_of_several_lines_that_cannot_be_read_the_first_is_named(tmp_path: Path) -> None:
+    source = Source(written(tmp_path / "a.jsonl", journal()[:5], b"garbage\n{"))
+    assert len(told(source)) == 5
     assert source.warnings == [
-        "1 lines of a.jsonl could not be read, the first is line 6; what they told is missing here."
+        "2 lines of a.jsonl could not be read, the first is line 6; what they told is missing here."
     ]
 
 
