@@ -84,15 +84,17 @@ def record_until_killed(run: Run, counts: mmap.mmap) -> None:
         # All that was put before: `flush` raises where it was not written.
         before = taken
         flush()
-        COUNTS.pack_into(counts, 0, COUNTS.unpack_from(counts)[0], before)
+        # Only its own half: the other one is written by the other thread.
+        counts[8:16] = before.to_bytes(8, "little")
 
     scribe.put_record = put_record  # type: ignore[assignment, method-assign]
     scribe.flush = flushed  # type: ignore[method-assign]
     while True:
         given += 1
         text = f"no {given} {os.urandom(8).hex()}"
-        recorder.on_record(Note(seq=given, t=given, wall=given, level="info", text=text))
+        # First, as it may be in the file before this thread goes on.
         counts[:8] = given.to_bytes(8, "little")
+        recorder.on_record(Note(seq=given, t=given, wall=given, level="info", text=text))
         if given == run.records:
             os.kill(os.getpid(), signal.SIGKILL)
         if given % GIVE_WAY == 0:
