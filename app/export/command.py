@@ -16,6 +16,7 @@ from app.replaying.show import by_node, opened_files
 from app.resources import check_generated
 from app.settings import Settings
 from app.terminal import plain, say
+from app.words import count
 
 
 def export(settings: Settings) -> int:
@@ -104,7 +105,7 @@ def redact(settings: Settings) -> int:
     done = redact_file(Path(settings.recording), out, _redactor(settings))
     say(f"{plain(str(out))}: {done.messages:,} messages, {done.size:,} bytes.\n")
     if done.left_out:
-        say(f"{done.left_out:,} messages could not be understood and were left out.\n")
+        say(f"Left out: {count(done.left_out, 'message')} that could not be understood.\n")
     for sentence in done.missing:
         say(f"{plain(sentence)}\n")
     return 0

@@ -15,6 +15,7 @@ from app.recording.format import Loss, SessionInfo
 from app.recording.lines import Lines, gap_of
 from app.recording.reading import Recording, Told, is_mcap
 from app.recording.regular import called, open_regular
+from app.words import count
 
 MOST_TITLE = 200
 """Characters of a recording's own title."""
@@ -93,7 +94,9 @@ class RecordingFile:
                 any_record = True
             self.missing = [damage.sentence() for damage in recording.damage[:20]]
             if recording.unreadable:
-                self.missing.append(f"{recording.unreadable:,} messages could not be understood.")
+                self.missing.append(
+                    f"{count(recording.unreadable, 'message')} could not be understood."
+                )
             if not any_record:
                 told = self.missing[0] if self.missing else "It is empty."
                 raise RecordingError(f"{self.path} holds no record. {told} Give another recording.")
@@ -128,7 +131,7 @@ class JsonLines:
         if not any_record:
             raise RecordingError(f"{self.path} holds no record. {GIVE}")
         self.missing = (
-            [f"{lines.unreadable:,} lines could not be read."] if lines.unreadable else []
+            [f"{count(lines.unreadable, 'line')} could not be read."] if lines.unreadable else []
         )
 
 

@@ -7,6 +7,7 @@ from app.recording.recover import Recovered
 from app.recording.recover import recover as write_clean
 from app.settings import Settings
 from app.terminal import plain, say
+from app.words import count
 
 TOLD = 20
 """Damages told one by one."""
@@ -28,7 +29,7 @@ def recover(settings: Settings) -> int:
 
 def report(source: str, out: str, done: Recovered) -> str:
     """What was found, for people."""
-    lines = [f"{plain(out)}: {done.messages:,} messages, {done.size:,} bytes."]
+    lines = [f"{plain(out)}: {count(done.messages, 'message')}, {done.size:,} bytes."]
     if not done.damaged and done.finished:
         lines.append(f"{plain(source)} is not damaged.")
     if not done.finished and not any(one.lost for one in done.damage):
@@ -40,5 +41,5 @@ def report(source: str, out: str, done: Recovered) -> str:
     if done.damaged > TOLD:
         lines.append(f"And {done.damaged - TOLD:,} more places.")
     if done.foreign:
-        lines.append(f"{done.foreign:,} messages of unknown topics were left out.")
+        lines.append(f"Left out: {count(done.foreign, 'message')} of unknown topics.")
     return "\n".join(lines) + "\n"

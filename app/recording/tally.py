@@ -7,6 +7,7 @@ from app.engine.inputs import Input
 from app.engine.records import Record
 from app.recording.answers import Answer
 from app.recording.format import Loss
+from app.words import count
 
 Kind = Literal["input", "record", "made", "event", "answer", "loss"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -24,11 +25,10 @@ class Item(NamedTuple):
 
 def in_words(loss: Loss) -> str:
     """What was lost, and why, in a sentence."""
-    return (
-        f"The recorder could not keep {loss.inputs:,} inputs, {loss.records:,} records, "
-        f"{loss.events:,} events and {loss.answers:,} answers of the runtime: {loss.reason}. What "
-        "comes now is recorded again."
-    )
+    ours = f"{count(loss.inputs, 'input')}, {count(loss.records, 'record')}"
+    said = f"{count(loss.events, 'event')} and {count(loss.answers, 'answer')} of the runtime"
+    lost = f"The recorder could not keep {ours}, {said}: {loss.reason}."
+    return f"{lost} What comes now is recorded again."
 
 
 class Losing:

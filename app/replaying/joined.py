@@ -19,6 +19,7 @@ from app.engine.records import Gap, Lifecycle, Note, PodGone, Record, RelistFini
 from app.recording.opening import Opening
 from app.replaying.joining import Mover
 from app.replaying.sources import Source
+from app.words import count
 
 DAY = 24 * 3600 * 1_000_000_000
 FARTHEST = 3650 * DAY
@@ -33,7 +34,7 @@ MISSING = "A recording between these two files is not given."
 NOT_RECORDED = (BETWEEN, MISSING)
 MOST_NAME = 1000
 """Characters that are kept of what a node is called."""
-NO_TIME = "{}: {:,} records have a time that can be none, and are left out."
+NO_TIME = "{}: without {}, whose time can be none."
 
 
 class Opened:
@@ -120,7 +121,7 @@ class Joined:
                 self.warnings += file.source.warnings
                 if self._no_time:
                     name = file.source.name
-                    self.warnings.append(NO_TIME.format(name, self._no_time))
+                    self.warnings.append(NO_TIME.format(name, count(self._no_time, "record")))
                     self._no_time = 0
             whole = self._passing is not None
             self._passing = None

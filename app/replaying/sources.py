@@ -14,6 +14,7 @@ from app.recording.format import Loss, SessionInfo
 from app.recording.lines import Lines, gap_of
 from app.recording.reading import Recording, Told, is_mcap
 from app.recording.regular import called, open_regular
+from app.words import count
 
 MOST_TOLD = 20
 """Damages of a recording that are told one by one."""
@@ -97,7 +98,7 @@ class Source:
                 self.warnings.append(f"{self.name} is damaged in {more:,} more places.")
             if self.unreadable:
                 self.warnings.append(
-                    f"{self.unreadable:,} messages of {self.name} could not be understood."
+                    f"{count(self.unreadable, 'message')} of {self.name} could not be understood."
                 )
 
     def _lines(self) -> Iterator[tuple[Record, bool]]:

@@ -16,8 +16,8 @@ from app.stage.comparereport import CompareReport, ReportRun, report
 from app.stage.comparewords import Parts
 from app.stage.run import play
 from app.stage.spec import RunSpec
-from app.stage.words import NBSP, count, duration
 from app.terminal import aligned
+from app.words import NBSP, count, duration
 
 MOST_LINES = 20
 """Differences shown one by one."""

@@ -30,7 +30,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from app.stage.truth import Fate, Moment, PodLine, RunTruth, Who, Wrong
-from app.stage.words import duration
+from app.words import duration
 
 MS = 1_000_000
 EQUAL_NS = 10 * MS

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from app.engine.profiles import PROFILES
 from app.stage.compare import EQUAL_NS, Comparison, Latency, Tally
-from app.stage.words import count, duration, listed
+from app.words import count, duration, listed
 
 Parts = tuple[tuple[str, bool], ...]
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.stage.spec import Press, RunSpec, in_seconds
-from app.stage.words import duration, listed
+from app.words import duration, listed
 
 MOST_NAMED = 2
 """Presses that a run's name tells one by one."""

@@ -10,12 +10,12 @@ from app.settings import Settings
 from app.stage.compare import Found as Figures
 from app.stage.compare import Latency
 from app.stage.comparewords import Parts
-from app.stage.words import NBSP, count, duration
 from app.terminal import aligned, plain, printing, say
 from app.whatif.answer import Row, Same, Verdict, WhatIf
 from app.whatif.figures import RECORDED
 from app.whatif.options import Options
 from app.whatif.result import ask
+from app.words import NBSP, count, duration
 
 WIDTH = 96
 MOST_LINES = 20

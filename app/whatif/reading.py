@@ -45,6 +45,7 @@ from app.recording.reading import Fed, Recording, Told
 from app.recording.rerun import LONGEST_NS, checked
 from app.whatif.evidence import Calls, Evidence, Failed, Hint, Opened, Replayed
 from app.whatif.sights import MOST_ITEMS, Sights
+from app.words import count
 
 MOST_KEPT = 3_000_000
 """Inputs that are kept to be played again."""
@@ -108,7 +109,7 @@ def _warnings(recording: Recording) -> list[str]:
     if not recording.finished and not recording.damaged:
         warnings.append("The recording was not ended: it is played as far as it goes.")
     if recording.unreadable:
-        warnings.append(f"{recording.unreadable:,} messages could not be read.")
+        warnings.append(f"{count(recording.unreadable, 'message')} could not be read.")
     return warnings
 
 

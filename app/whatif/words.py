@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from app.engine.profiles import PROFILES
-from app.stage.words import count, duration
 from app.whatif.evidence import Evidence, Item
 from app.whatif.options import Options
 from app.whatif.play import Played
+from app.words import count, duration
 
 
 def knowledge(evidence: Evidence, run: Played, options: Options) -> Iterator[str]:

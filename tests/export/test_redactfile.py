@@ -129,7 +129,7 @@ def test_json_lines_are_redacted_too(tmp_path: Path) -> None:
     records: list[Record] = list(open_source(path).records())
     lines.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in records) + b"{bad\n")
     done = redact_file(lines, out, redactor())
-    assert (done.messages, done.missing) == (len(records), ["1 lines could not be read."])
+    assert (done.messages, done.missing) == (len(records), ["1\xa0line could not be read."])
     assert leaked(names_of(path), out.read_bytes()) == []
 
 

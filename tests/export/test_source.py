@@ -44,7 +44,7 @@ def test_lines_that_are_no_records_are_counted(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes() + b"\xff\n[]\n" + b"[" * 200_000 + b"\n")
     source = open_source(path)
     assert tuple(source.records()) == story()
-    assert source.missing == ["3 lines could not be read."]
+    assert source.missing == ["3\xa0lines could not be read."]
 
 
 def test_what_a_recorder_lost_is_a_gap(tmp_path: Path) -> None:

@@ -206,7 +206,10 @@ def test_a_slow_disk_holds_nobody_up_and_what_is_lost_is_counted(path: Path, dis
     assert loss.events == 1
     assert "slow" in loss.reason
     assert told_of == ("warning", in_words(loss))
-    assert f"{loss.inputs} inputs, {loss.records} records, 1 events and 0 answers" in told_of[1]
+    assert (
+        f"{loss.inputs}\xa0inputs, {loss.records}\xa0records, 1\xa0event and 0\xa0answers"
+        in told_of[1]
+    )
     assert told(items)[-1] == note(2000)
     # A hole shows in the numbers of what comes after it, too.
     assert [one.number for one in inputs] == list(range(1, len(inputs) + 1))

@@ -34,8 +34,8 @@ def test_losses_are_counted_by_kind_from_the_first_on() -> None:
 def test_they_are_told_in_a_sentence() -> None:
     loss = Loss(t=1, wall=1, from_t=0, inputs=1200, records=3, events=0, reason="it was full")
     assert in_words(loss) == (
-        "The recorder could not keep 1,200 inputs, 3 records, 0 events and 0 answers of the "
-        "runtime: it was full. What comes now is recorded again."
+        "The recorder could not keep 1,200\xa0inputs, 3\xa0records, 0\xa0events and 0\xa0answers "
+        "of the runtime: it was full. What comes now is recorded again."
     )
 
 

@@ -205,9 +205,7 @@ def test_times_that_are_none_are_left_out(tmp_path: Path) -> None:
     records = [relist(S, 1), relist(2**60, 2), relist(2 * S, 3)]
     show = Show([file(tmp_path / "a.mcap", told, list(records))])
     assert [one.t for one in played(show)] == [0, S]
-    assert show.films[0].warnings == [
-        "a.mcap: 1 records have a time that can be none, and are left out."
-    ]
+    assert show.films[0].warnings == ["a.mcap: without 1\xa0record, whose time can be none."]
 
 
 @pytest.mark.parametrize("origin", [5 * S, 2**62])

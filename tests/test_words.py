@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.stage.words import count, duration, listed
+from app.words import count, duration, listed
 
 NBSP = "\N{NO-BREAK SPACE}"
 

@@ -1,4 +1,4 @@
-"""Durations and numbers as the pages write them: two significant digits, no-break spaces."""
+"""Durations and numbers in pages and sentences: two significant digits, no-break spaces."""
 
 import itertools
 
