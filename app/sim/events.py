@@ -22,7 +22,6 @@ from app.sim.flavour import RuntimeRules
 from app.sim.flavours import CONTAINERD_2
 from app.sim.messages import event_message
 from app.sim.objects import RuntimeEvent
-from app.words import count
 
 BUFFER = 1000
 """Messages kept for one subscriber, however they came; beyond that its stream ends."""
@@ -35,7 +34,7 @@ class OverrunError(Exception):
     """This subscriber read too slowly; ``lost`` events were not kept for it."""
 
     def __init__(self, lost: int) -> None:
-        super().__init__(f"the subscriber fell behind: {count(lost, 'event')} not kept for it")
+        super().__init__(f"the subscriber fell behind and {lost} events were not kept for it")
         self.lost = lost
 
 
