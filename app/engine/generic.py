@@ -41,8 +41,8 @@ from app.engine.transitions import Change, changes
 
 NOT_FOUND = "The runtime lists no such pod."
 NO_REASON = "The runtime failed without a word."
-STOPPED = "plegscope was stopped before the runtime answered."
 """A failure whose text is empty is still a failure."""
+STOPPED = "plegscope was stopped before the runtime answered."
 
 
 class GenericPleg:

@@ -103,7 +103,7 @@ def redact(settings: Settings) -> int:
     out = _out(settings, "shared.mcap")
     check_generated()
     done = redact_file(Path(settings.recording), out, _redactor(settings))
-    say(f"{plain(str(out))}: {done.messages:,} messages, {done.size:,} bytes.\n")
+    say(f"{plain(str(out))}: {count(done.messages, 'message')}, {done.size:,} bytes.\n")
     if done.left_out:
         say(f"Left out: {count(done.left_out, 'message')} that could not be understood.\n")
     for sentence in done.missing:

@@ -39,7 +39,7 @@ def report(source: str, out: str, done: Recovered) -> str:
         )
     lines += [one.sentence() for one in done.damage[:TOLD]]
     if done.damaged > TOLD:
-        lines.append(f"And {done.damaged - TOLD:,} more places.")
+        lines.append(f"And {count(done.damaged - TOLD, 'more place')}.")
     if done.foreign:
         lines.append(f"Left out: {count(done.foreign, 'message')} of unknown topics.")
     return "\n".join(lines) + "\n"

@@ -95,7 +95,7 @@ class Source:
             self.warnings = [one.sentence() for one in recording.damage[:MOST_TOLD]]
             more = recording.damaged - len(self.warnings)
             if more > 0:
-                self.warnings.append(f"{self.name} is damaged in {more:,} more places.")
+                self.warnings.append(f"{self.name} is damaged in {count(more, 'more place')}.")
             if self.unreadable:
                 self.warnings.append(
                     f"{count(self.unreadable, 'message')} of {self.name} could not be understood."

@@ -21,6 +21,9 @@ SLOW_FACTOR = 10
 SLOW_LEAST_NS = 100_000_000
 """A global relist is slow from so many times the node's usual on, and so many ns."""
 
+OPEN_NS = 1_000_000_000
+"""A global relist in progress for longer is told of instead of the one before, as by the header."""
+
 FEWEST_USUAL = 5
 """Global relists that must have come back before one is called usual."""
 
@@ -42,8 +45,8 @@ MOST_BOXLESS = 8
 
 class Verdict(NamedTuple):
     """How things are. ``icon``: of the sprite. Durations (ns): how long ago the last global relist
-    began, how long it took (None: not known), the limit, and this node's usual (None: not known
-    yet)."""
+    began, how long it took (None: not known), the limit, this node's usual (None: not known yet),
+    and how long one has been in progress that ought to have come back (None: there is none)."""
 
     icon: Literal["ok", "warning", "bad", "waiting"]
     word: str
@@ -52,6 +55,7 @@ class Verdict(NamedTuple):
     took_ns: int | None
     limit_ns: int
     usual: "Usual | None" = None
+    open_ns: int | None = None
 
 
 class Usual(NamedTuple):
@@ -157,8 +161,10 @@ def verdict(state: SessionState, records: Sequence[Record] = ()) -> Verdict:
     health, last = engine.health, engine.last_global
     began = health.last_start_t
     since = None if began is None else max(0, engine.t - began)
-    # One that failed says nothing of how long a relist takes.
-    took = None if last is None or last.ok is False else last.duration_ns
+    open_ns = _open(engine)
+    # One that failed says nothing of how long a relist takes, and one in progress is another.
+    done = None if last is None or last.ok is False or open_ns is not None else last
+    took = None if done is None else done.duration_ns
     limit = health.threshold_ns
     normal = usual(records, took)
     hangs = hangs_since(engine, state.oldest_call)
@@ -167,7 +173,9 @@ def verdict(state: SessionState, records: Sequence[Record] = ()) -> Verdict:
     if hangs is not None:
         lives = told_since(records, hangs)
         word = "Calls hang, events come." if lives else "Runtime hung."
-        return Verdict("warning", word, "A call does not come back", since, took, limit, normal)
+        return Verdict(
+            "warning", word, "A call does not come back", since, took, limit, normal, open_ns
+        )
     if since is None:
         return Verdict("waiting", "Starting.", "No relist yet", None, None, limit)
     fails = failing(engine)
@@ -176,11 +184,21 @@ def verdict(state: SessionState, records: Sequence[Record] = ()) -> Verdict:
         return Verdict("warning", "Healthy, but relists fail.", fact, since, None, limit)
     if engine.pace_ns > engine.period_ns:
         slow = "Relists are slow"
-        return Verdict("warning", "Healthy, slowed down.", slow, since, took, limit, normal)
+        return Verdict(
+            "warning", "Healthy, slowed down.", slow, since, took, limit, normal, open_ns
+        )
     slow_now = took is not None and took > SLOW_LEAST_NS
     if slow_now and normal is not None and (normal.times or 0) > SLOW_FACTOR:
         return Verdict("warning", "Healthy, but slow.", "", since, took, limit, normal)
-    return Verdict("ok", "Healthy.", "", since, took, limit, normal)
+    return Verdict("ok", "Healthy.", "", since, took, limit, normal, open_ns)
+
+
+def _open(engine: EngineState) -> int | None:
+    running = engine.running
+    if running is None or running.scope != "global":
+        return None
+    goes_on = engine.t - running.started
+    return goes_on if goes_on > OPEN_NS else None
 
 
 def deaths(records: Iterable[Record], pods: Iterable[PodRow], now_t: int) -> list[Death]:

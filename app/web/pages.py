@@ -154,6 +154,7 @@ class Pages:
             code=code,
             plain=plain,
             curly=curly,
+            says_more=says_more,
         )
         self._env.globals.update(version=version, stream_path=stream_path, stage=stage, desk=desk)
         self._env.globals.update(recordings=recordings, now=now)
@@ -347,6 +348,11 @@ def wall_time(ns: int) -> str:
     except (OverflowError, ValueError, OSError):
         return "not known"
     return moment.strftime("%Y-%m-%d %H:%M:%S.") + f"{ns // 1_000_000 % 1000:03d} UTC"
+
+
+def says_more(reason: str, code: int | None) -> bool:
+    """Whether a runtime's reason tells more than what is said of the exit code."""
+    return bool(reason) and reason.lower() != exit_meaning(code, reason).lower()
 
 
 def exit_meaning(code: int | None, reason: str = "") -> str:

@@ -105,7 +105,7 @@ def gather(
 def _warnings(recording: Recording) -> list[str]:
     warnings = [one.sentence() for one in recording.damage[:MOST_TOLD]]
     if recording.damaged > MOST_TOLD:
-        warnings.append(f"And {recording.damaged - MOST_TOLD:,} more places.")
+        warnings.append(f"And {count(recording.damaged - MOST_TOLD, 'more place')}.")
     if not recording.finished and not recording.damaged:
         warnings.append("The recording was not ended: it is played as far as it goes.")
     if recording.unreadable:

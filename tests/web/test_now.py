@@ -169,6 +169,15 @@ async def test_a_relist_that_has_not_come_back_is_not_told_with_the_time_of_the_
     told = words(await bench.page())
     assert "The global relist that began 9.0 s ago has not come back; the limit is 3 min." in told
     assert "and took" not in told
+    # One that has only just begun is not the one that began before it, and that one came back.
+    engine = msgspec.structs.replace(
+        engine,
+        running=RelistState(9, "global", "global", engine.t - S // 100),
+        health=msgspec.structs.replace(engine.health, last_start_t=engine.t - 2 * S),
+    )
+    bench.facts = {"engine": engine}
+    told = words(await bench.page())
+    assert "The last global relist started 2.0 s ago; the limit is 3 min." in told
 
 
 async def test_hostile_names_are_text(bench: Bench) -> None:
