@@ -37,6 +37,18 @@ class Node:
         assert answer.status_code == 200, answer.text
         return answer.json()
 
+    def some_pod(self) -> str:
+        """A pod to press on; one of a StatefulSet is not there until it has been made anew."""
+        found: list[str] = []
+
+        def there() -> bool:
+            pods = self.get(URL)["pods"]
+            found[:] = [one for one in pods if one.startswith("monitoring/prometheus")]
+            return bool(found)
+
+        wait_for(there, "the pod to be there", PATIENCE_S)
+        return found[0]
+
     def press(self, name: str, target: str = "", lasts: str = "") -> Any:
         order = {"name": name, "target": target, "for": lasts}
         answer = self.client.post(URL, json=order)
@@ -73,9 +85,9 @@ def node() -> Iterator[Node]:
 @pytest.mark.parametrize("name", [button.name for button in PALETTE])
 def test_after_each_fault_the_node_is_well_again_by_itself(node: Node, name: str) -> None:
     button = next(one for one in node.get(URL)["palette"] if one["name"] == name)
-    pod = next(one for one in node.get(URL)["pods"] if one.startswith("monitoring/prometheus"))
+    target = node.some_pod() if button["target"] == "pod" else ""
     lasts = "4s" if button["lasts_ns"] else ""
-    pressed = node.press(name, pod if button["target"] == "pod" else "", lasts)
+    pressed = node.press(name, target, lasts)
     assert pressed["text"] == button["text"]
     notes = [one["text"] for one in node.get("/api/v1/records?kind=note&limit=10000")["records"]]
     assert notes[-1].startswith(
@@ -89,8 +101,11 @@ def test_all_at_once_and_back_to_normal(node: Node) -> None:
     for button in buttons:
 
         def pressed(name: str = button["name"], target: str = button["target"]) -> bool:
-            pods = [one for one in node.get(URL)["pods"] if one.startswith("monitoring/")]
-            order = {"name": name, "target": pods[0] if target == "pod" else "", "for": "10m"}
+            order = {
+                "name": name,
+                "target": node.some_pod() if target == "pod" else "",
+                "for": "10m",
+            }
             return node.client.post(URL, json=order).status_code == 200
 
         # Nobody presses faster than is allowed.
