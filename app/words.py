@@ -6,9 +6,12 @@ NBSP = "\N{NO-BREAK SPACE}"
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
-def duration(ns: int) -> str:
-    """Nanoseconds (not negative): ``4.1 ms``, ``640 ms``, ``1.2 s``, ``3 min 12 s``."""
-    seconds = ns / 1e9
+def duration(ns: float | None) -> str:
+    """Nanoseconds, whichever way: ``4.1 ms``, ``640 ms``, ``1.2 s``, ``3 min 12 s``; ``not known``
+    for None."""
+    if ns is None:
+        return "not known"
+    seconds = abs(ns) / 1e9
     if seconds < 1e-4 and ns:
         return f"{round(ns / 1e3)}{NBSP}µs"
     if seconds < 0.9995:
@@ -22,6 +25,14 @@ def duration(ns: int) -> str:
             text = f"{whole // size}{NBSP}{name}"
             return f"{text} {rest}{NBSP}{small_name}" if rest else text
     raise AssertionError("a minute or more has minutes")
+
+
+def age(ns: int) -> str:
+    """How long ago, as the header of the node page has it: ``0.9 s``, ``12 s``, ``3 min 12 s``."""
+    seconds = max(0, ns) / 1e9
+    if seconds < 9.95:
+        return f"{seconds:.1f}{NBSP}s"
+    return duration(round(seconds) * 1_000_000_000)
 
 
 def count(number: int, one: str, many: str = "") -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.words import count, duration, listed
+from app.words import age, count, duration, listed
 
 NBSP = "\N{NO-BREAK SPACE}"
 
@@ -12,6 +12,7 @@ NBSP = "\N{NO-BREAK SPACE}"
 @pytest.mark.parametrize(
     ("ns", "words"),
     [
+        (None, "not known"),
         (0, "0.0 ms"),
         (500, "0 µs"),
         (42_000, "42 µs"),
@@ -22,14 +23,30 @@ NBSP = "\N{NO-BREAK SPACE}"
         (1_234_000_000, "1.2 s"),
         (12_500_000_000, "12 s"),
         (59_600_000_000, "1 min"),
-        (192_000_000_000, "3 min 12 s"),
+        (180_000_000_000, "3 min"),
+        (-192_000_000_000, "3 min 12 s"),
         (7_206_000_000_000, "2 h"),
         (8_040_000_000_000, "2 h 14 min"),
         (90_000_000_000_000, "1 d 1 h"),
     ],
 )
-def test_durations(ns: int, words: str) -> None:
+def test_durations(ns: float | None, words: str) -> None:
     assert duration(ns).replace(NBSP, " ") == words
+
+
+@pytest.mark.parametrize(
+    ("ns", "words"),
+    [
+        (-5, "0.0 s"),
+        (0, "0.0 s"),
+        (885_000_000, "0.9 s"),
+        (9_940_000_000, "9.9 s"),
+        (9_960_000_000, "10 s"),
+        (192_400_000_000, "3 min 12 s"),
+    ],
+)
+def test_ages(ns: int, words: str) -> None:
+    assert age(ns).replace(NBSP, " ") == words
 
 
 def test_counts() -> None:

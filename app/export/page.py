@@ -36,7 +36,8 @@ from app.recording.opening import Opening
 from app.replaying.incidents import Incidents
 from app.resources import static_dir, templates_dir
 from app.terminal import plain
-from app.web.pages import duration, wall_time
+from app.web.filters import wall_time
+from app.words import duration
 
 MOST_RECORDS: Final = 150_000
 MOST_WEIGHT: Final = 64 * 1024 * 1024

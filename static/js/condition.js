@@ -240,7 +240,7 @@ function passing(at) {
   if (stream.policy === "relist_only") {
     return {
       id: "safety", icon: "waiting", word: "Polling only,", fact: ["for the node’s safety."], meaning: `${sentence(state.runtime?.reason ?? stream.meaning)} ${healthy}`,
-      action: help("safety", (state.runtime?.reason ?? stream.meaning).includes("--join-shared-stream") ? "What joining costs" : "Join anyway: --join-shared-stream"),
+      action: help("safety", "What joining costs"),
     };
   }
   if (stream.state !== "connected" && stream.state !== "off" && (stream.code === "unimplemented" || stream.code === "immediate_eof")) {

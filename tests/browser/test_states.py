@@ -221,7 +221,7 @@ STATES: dict[str, tuple[dict[str, Any], str, str, str, str]] = {
         r"Polling only, for the node’s safety\.",
         "containerd 1.7 shares one channel.",
         "waiting",
-        "Join anyway: --join-shared-stream",
+        "What joining costs",
     ),
     "pace": (
         {"pace_ns": 4 * S},

@@ -21,7 +21,8 @@ from app.engine.records import AnyRecord, Lifecycle, RuntimeSeen
 from app.engine.state import EngineState, HealthState, QueueState, StreamView
 from app.hub.wire import Cost, PodRow, Recorded, SessionState
 from app.resources import static_dir, templates_dir
-from app.web.pages import PageData, Pages, code, curly, duration, exit_meaning, plain, wall_time
+from app.web.filters import curly
+from app.web.pages import PageData, Pages
 from tests.build import stop_event
 from tests.web.scripts import brought_in, missing
 
@@ -504,48 +505,6 @@ def test_scripts_put_data_into_the_document_as_text_only() -> None:
         assert 'setAttribute("style"' not in text
 
 
-@pytest.mark.parametrize(
-    ("ns", "words"),
-    [
-        (None, "not known"),
-        (320_000, "0.32 ms"),
-        (6_940_000, "6.9 ms"),
-        (640_000_000, "640 ms"),
-        (1_234_000_000, "1.2 s"),
-        (47 * S, "47 s"),
-        (192 * S, "3 min 12 s"),
-        (180 * S, "3 min"),
-        (8040 * S, "2 h 14 min"),
-        (90_000 * S, "1 d 1 h"),
-    ],
-)
-def test_durations(ns: float | None, words: str) -> None:
-    assert duration(ns).replace(NBSP, " ") == words
-
-
-@pytest.mark.parametrize(
-    ("code", "reason", "words"),
-    [
-        (None, "", "exit code not known"),
-        (0, "Completed", "finished"),
-        (137, "OOMKilled", "killed by SIGKILL: out of memory"),
-        (137, "Error", "killed by SIGKILL; the runtime does not say out of memory"),
-        (143, "", "ended by SIGTERM"),
-        (139, "", "ended by SIGSEGV"),
-        (161, "", "ended by signal 33"),
-        (42, "", "error"),
-    ],
-)
-def test_exit_codes(code: int | None, reason: str, words: str) -> None:
-    assert exit_meaning(code, reason) == words
-
-
-def test_times() -> None:
-    assert wall_time(WALL) == "2026-11-29 14:32:40.123 UTC"
-    assert wall_time(0) == "not known"
-    assert wall_time(1 << 80) == "not known"
-
-
 def test_templates_stay_in_their_directory() -> None:
     names = {path.name for path in Path(templates_dir()).glob("*.html")}
     assert {"page.html", "partial.html", "node.html", "help.html", "error.html"} <= names
@@ -576,21 +535,6 @@ async def test_a_profile_without_a_name_here_is_not_explained(browser: Browser) 
     assert not [each for each in (await browser.get("/")).all("a") if each.get("id") == "profile"]
     assert "1.99" in (await browser.get("/about")).words
     assert "in force here" not in (await browser.get("/help")).words
-
-
-def test_what_a_text_quotes_is_code_whatever_it_holds() -> None:
-    assert (
-        code("Under `kep` & `<b>`: `") == "Under <code>kep</code> &amp; <code>&lt;b&gt;</code>: `"
-    )
-    assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in code("`\N{RIGHT-TO-LEFT OVERRIDE}`")
-    assert plain("Under `kep` and `legacy`") == "Under kep and legacy"
-
-
-def test_apostrophes_are_those_of_print_except_in_what_is_quoted() -> None:
-    told = curly("The runtime's lists, the pods' ends, `it's` and 'so'; 5' and rock'n'roll")
-    assert told.replace("\N{RIGHT SINGLE QUOTATION MARK}", "^") == (
-        "The runtime^s lists, the pods^ ends, `it's` and 'so'; 5' and rock^n^roll"
-    )
 
 
 async def test_a_pods_story_is_told_in_sentences(browser: Browser) -> None:
@@ -643,9 +587,3 @@ async def test_what_can_be_copied_is_a_link_without_scripts(furnished: Browser) 
     assert first["href"] == "/api/v1/records?pod=a"
     assert f"/pods/a#c-{'c' * 64}" in [attrs["href"] for attrs in page.all("a")]
     assert f"c-{'c' * 64}" in [attrs.get("id") for attrs in page.all("li")]
-
-
-def test_a_container_the_runtime_lost_track_of_has_no_code_of_its_own() -> None:
-    assert exit_meaning(255, "Unknown").startswith("the runtime lost track")
-    assert exit_meaning(255, "Error") == "error, or a code out of range"
-    assert exit_meaning(1, "Unknown") == "error"
