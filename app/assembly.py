@@ -77,11 +77,9 @@ def run(command: str, settings: Settings) -> None:
 
 async def _until_stopped(settings: Settings, work: Work) -> None:
     loop = asyncio.get_running_loop()
-    supervisor = Supervisor()
+    supervisor = Supervisor(settings.duration_ns / SECOND)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, supervisor.stop.set)
-    if settings.duration_ns:
-        loop.call_later(settings.duration_ns / SECOND, supervisor.stop.set)
     await work(settings, supervisor)
 
 

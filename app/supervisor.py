@@ -17,9 +17,13 @@ def _silent(_text: str) -> None:
 
 
 class Supervisor:
-    """Runs lasting tasks until ``stop`` is set or one of them ends."""
+    """Runs lasting tasks until ``stop`` is set or one of them ends.
 
-    def __init__(self) -> None:
+    ``duration_s``: sets ``stop`` by itself so many seconds after the session has begun (0: never).
+    """
+
+    def __init__(self, duration_s: float = 0.0) -> None:
+        self._duration_s = duration_s
         self.stop = asyncio.Event()
         self.tell: Callable[[str], None] = _silent
         """Puts a warning on the timeline; set once there is one."""
@@ -70,6 +74,10 @@ class Supervisor:
             await begin()
         except Exception as error:
             self._failed("start", error)
+            return
+        if self._duration_s:
+            # From here on: a machine that is slow to start watches for as long as a fast one.
+            asyncio.get_running_loop().call_later(self._duration_s, self.stop.set)
 
     async def _last(self, name: str, work: Work) -> None:
         try:

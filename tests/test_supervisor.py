@@ -43,6 +43,23 @@ async def test_stop_calls_the_endings_then_cancels_every_lasting_task() -> None:
     assert (told, order) == ([], ["ending", "cancelled"])
 
 
+async def test_a_session_lasts_its_time_from_when_it_has_begun() -> None:
+    supervisor = Supervisor(0.01)
+    begun_at = 0.0
+
+    async def begin() -> None:
+        nonlocal begun_at
+        loop, later = asyncio.get_running_loop(), asyncio.Event()
+        loop.call_later(0.05, later.set)
+        await later.wait()
+        assert not supervisor.stop.is_set()
+        begun_at = loop.time()
+
+    async with asyncio.timeout(20):
+        await supervisor.run(begin)
+    assert asyncio.get_running_loop().time() >= begun_at + 0.009 > 0.01
+
+
 async def test_a_task_added_by_begin_runs_and_is_watched_like_any_other() -> None:
     supervisor = Supervisor()
     told = told_by(supervisor)
