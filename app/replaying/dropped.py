@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.errors import RecordingError
 from app.replaying.listing import SUFFIXES
-from app.replaying.sources import Source
+from app.replaying.sources import Source, same
 
 MIB = 1024 * 1024
 MOST_FILE = 256 * MIB
@@ -87,7 +87,7 @@ class Dropped:
         if simulated_only and not (source.info is not None and source.info.simulated):
             raise RecordingError(REAL.format(name))
         if known is not None:
-            if Source(known).digest != source.digest:
+            if not same(Source(known), source):
                 raise RecordingError(
                     f"Another recording called {name} is in reach. Rename this one."
                 )

@@ -34,6 +34,12 @@ MISSING = "A recording between these two files is not given."
 NOT_RECORDED = (BETWEEN, MISSING)
 MOST_NAME = 1000
 """Characters that are kept of what a node is called."""
+MOST_LIVE = 16_384
+"""Pods of which it is known that they were there when a session ended, those told of least recently
+forgotten first: as many as are counted by pod, and four times those that any table keeps. Of a
+forgotten one it is not told that a later session does not list it."""
+MOST_LETTERS = 256
+"""Characters of a UID (Kubernetes' have 36) by which a pod is followed from session to session."""
 NO_TIME = "{}: without {}, whose time can be none."
 
 
@@ -46,7 +52,8 @@ class Opened:
         info = source.info
         self.origin = info.origin if info and info.origin > 0 else first.wall - first.t
         self.first_t = first.t
-        self.session = info.session if info else source.digest
+        # A journal of lines names no session: each is one of its own, whatever it is like.
+        self.session = info.session if info else f"{source.digest} {source.path}"
         self.part = info.part if info else 1
         self.simulated = info is not None and info.simulated
 
@@ -88,7 +95,8 @@ class Joined:
         self._seq = 0
         self._t = -FARTHEST
         self._mover = Mover(0)
-        self._live: set[str] = set()
+        # The UID told of least recently first: a dictionary keeps its order.
+        self._live: dict[str, None] = {}
         self._stale: set[str] = set()
         self._last = 0
         """The highest number, of those that the session itself gave, so far."""
@@ -200,10 +208,11 @@ class Joined:
         uid = getattr(record, "uid", None)
         if uid is not None:
             self._stale.discard(uid)
-            if isinstance(record, PodGone):
-                self._live.discard(uid)
-            else:
-                self._live.add(uid)
+            self._live.pop(uid, None)
+            if not isinstance(record, PodGone) and len(uid) <= MOST_LETTERS:
+                self._live[uid] = None
+                if len(self._live) > MOST_LIVE:
+                    del self._live[next(iter(self._live))]
         return moved
 
     def _gone(self, record: Record) -> Iterator[Record]:
@@ -212,7 +221,7 @@ class Joined:
             return
         if record.scope == "global" and record.ok:
             for uid in sorted(self._stale):
-                self._live.discard(uid)
+                self._live.pop(uid, None)
                 yield PodGone(seq=self._next(), t=self._t, wall=record.wall, uid=uid)
             self._stale.clear()
 

@@ -3,11 +3,17 @@
 They are in ``FILE.markers.json``. The file is replaced whole, so that it is never half written;
 where it cannot be (a directory that may only be read) the markers live as long as plegscope does,
 and it is said so. A file that is none of ours is left alone.
+
+A note is somebody's text and goes to whoever opens the recording, as JSON and by other pages than
+ours as well. So what steers a terminal or the direction of a text is taken out of it at the door,
+and out of a file that somebody else may have written.
 """
 
 import os
+import re
 import tempfile
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -19,9 +25,18 @@ MOST = 500
 """Markers of a recording."""
 MOST_NOTE = 500
 """Characters of a note."""
+_STEERS: Final = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+)
+"""Controls, breaks of lines, and what changes a text's direction (UAX #9, section 2)."""
 MOST_BYTES = 4 * 1024 * 1024
 """Bytes of a file that is read."""
 LATEST = 3650 * 24 * 3600 * 1_000_000_000
+
+
+def harmless(note: str) -> str:
+    """The note on one line, with a sign (U+FFFD) for each character that steers."""
+    return _STEERS.sub("\ufffd", " ".join(note.split()))
 
 
 class SavedMarker(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +75,7 @@ class MarkerFile:
         Raises:
             RecordingError: there are too many, or it says what cannot be.
         """
-        note = note.strip()
+        note = harmless(note)
         if not note or len(note) > MOST_NOTE:
             raise RecordingError(
                 f"A marker needs a note of 1 to {MOST_NOTE} characters. Write one."
@@ -106,7 +121,7 @@ class MarkerFile:
                     "markers are not saved. Move it away to save new ones."
                 )
                 return
-        times = [(one.wall - self._origin, one.note) for one in saved.markers]
+        times = [(one.wall - self._origin, harmless(one.note)) for one in saved.markers]
         fit = [(t, note) for t, note in times if abs(t) <= LATEST and 0 < len(note) <= MOST_NOTE]
         self._markers = [
             Marker(number=number, t=t, note=note) for number, (t, note) in enumerate(fit[:MOST], 1)

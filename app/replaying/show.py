@@ -11,7 +11,7 @@ from app.recording.regular import called
 from app.replaying.film import Film
 from app.replaying.joined import FARTHEST, Opened
 from app.replaying.markers import MarkerFile
-from app.replaying.sources import Source, never
+from app.replaying.sources import Source, never, same
 from app.replaying.spliced import spliced
 
 MOST_FILES = 200
@@ -100,11 +100,12 @@ def opened_files(
     opened: list[Opened] = []
     warnings: list[str] = []
     problem: RecordingError | None = None
-    digests: set[str] = set()
+    known: dict[str, list[Source]] = {}
     for path in paths[:MOST_FILES]:
         try:
             source = Source(path, stopped)
-            if source.digest in digests:
+            alike = known.setdefault(source.digest, [])
+            if any(same(one, source, stopped) for one in alike):
                 warnings.append(f"{called(path)} is the same file as another, and left out.")
                 continue
             first = source.peek()
@@ -115,7 +116,7 @@ def opened_files(
             problem = error
             warnings.append(str(error))
             continue
-        digests.add(source.digest)
+        alike.append(source)
         opened.append(Opened(source, first))
     if not opened:
         raise problem or RecordingError("No file was given. Give a recording.")

@@ -12,6 +12,7 @@ from app.errors import RecordingError
 from app.recording.format import SessionInfo
 from app.recording.scribe import Scribe
 from app.recording.segment import Segment
+from app.replaying import joined, sources
 from app.replaying.joined import BETWEEN, MISSING
 from app.replaying.show import Show
 from app.whatif.place import find
@@ -185,6 +186,41 @@ def test_a_file_that_is_given_twice_is_played_once(tmp_path: Path) -> None:
     show = Show([tmp_path / "a.mcap", tmp_path / "b.mcap"])
     assert len(played(show)) == len(records)
     assert show.films[0].warnings == ["b.mcap is the same file as another, and left out."]
+
+
+def test_files_that_look_alike_are_compared_to_the_last_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "SAMPLE", 16)
+    monkeypatch.setattr(sources, "SAMPLES", 2)
+    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for path, uid in zip(paths, ("x", "y"), strict=True):
+        told = [seen(S, 1, uid), relist(2 * S, 2)]
+        path.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in told))
+    one, other = (sources.Source(path) for path in paths)
+    assert one.digest == other.digest
+    assert not sources.same(one, other)
+    assert sources.same(one, sources.Source(paths[0]))
+    show = Show(paths)
+    assert [film.warnings for film in show.films] == [[], []]
+    pods = [one.uid for node in (0, 1) for one in played(show, node) if isinstance(one, PodSeen)]
+    assert pods == ["x", "y"]
+
+
+def test_pods_that_never_go_are_followed_within_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(joined, "MOST_LIVE", 2)
+    first = info(session="a" * 16, origin=1000 * S, host="n", simulated=False)
+    second = info(session="b" * 16, origin=1100 * S, host="n", simulated=False)
+    uids = ["old", "again", "u" * 257, "new", "again"]
+    pods: list[Record] = [seen((1 + at) * S, 1 + at, uid) for at, uid in enumerate(uids)]
+    paths = [
+        file(tmp_path / "1.mcap", first, pods),
+        file(tmp_path / "2.mcap", second, [relist(S, 1)]),
+    ]
+    gone = [one.uid for one in played(Show(paths)) if isinstance(one, PodGone)]
+    assert gone == ["again", "new"]
 
 
 def test_what_cannot_be_read_does_not_hide_the_rest(tmp_path: Path) -> None:

@@ -53,6 +53,18 @@ def test_they_are_told_in_order_of_time_and_taken_away_by_number(recording: Path
         file.remove(99)
 
 
+def test_a_note_steers_no_terminal_and_no_direction(recording: Path) -> None:
+    evil = "a\u202eb\x1b[31m\r\n c\td\u2066 \U0001f468\u200d\U0001f469"
+    clean = "a\ufffdb\ufffd[31m c d\ufffd \U0001f468\u200d\U0001f469"
+    (marker,) = MarkerFile(recording, ORIGIN).add(S, evil).markers
+    assert marker.note == clean
+    assert json.loads(saved(recording).read_text())["markers"][0]["note"] == clean
+    # Somebody else may have written the file.
+    written = {"plegscope_markers": 1, "markers": [{"wall": ORIGIN, "note": evil}]}
+    saved(recording).write_text(json.dumps(written))
+    assert [one.note for one in MarkerFile(recording, ORIGIN).told().markers] == [clean]
+
+
 @pytest.mark.parametrize(
     ("t", "note", "why"),
     [(1, "", "needs a note"), (1, "  ", "needs a note"), (1, "x" * 501, "needs a note"),
