@@ -13,9 +13,15 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
-PATIENCE_S = 30.0
+import httpx
+
+PATIENCE_S = 60.0
+"""How long anything may take on a slow machine; nothing is ever measured by it."""
+
+Found = TypeVar("Found")
 STATE = tempfile.mkdtemp(prefix="plegscope-state-")
 """Where commands record that are given no other place; never the user's own."""
 atexit.register(shutil.rmtree, STATE, ignore_errors=True)
@@ -30,6 +36,21 @@ def environment(**extra: str) -> dict[str, str]:
     return {**kept, "XDG_STATE_HOME": STATE, **extra}
 
 
+def until(found: Callable[[], Found], what: str, timeout_s: float = PATIENCE_S) -> Found:
+    """What ``found`` gives, as soon as that is something: looked at once, to be asserted on."""
+    deadline = time.monotonic() + timeout_s
+    tick = threading.Event()
+    while not (value := found()):
+        assert time.monotonic() < deadline, f"waited {timeout_s:g} s in vain for {what}"
+        tick.wait(0.02)
+    return value
+
+
+def get(url: str, **options: Any) -> httpx.Response:
+    """GET, with patience and without the environment's proxies."""
+    return httpx.get(url, timeout=PATIENCE_S, trust_env=False, **options)
+
+
 class Command:
     """A running ``plegscope …`` with its output gathered by threads."""
 
@@ -41,7 +62,8 @@ class Command:
             text=True,
             env=dict(env) if env is not None else environment(),
         )
-        self._text = {"out": "", "err": ""}
+        self._lines: dict[str, list[str]] = {"out": [], "err": []}
+        self._reading = 2
         self._changed = threading.Condition()
         self._readers = [
             threading.Thread(target=self._read, args=("out", self.process.stdout), daemon=True),
@@ -54,23 +76,24 @@ class Command:
     def out(self) -> str:
         """Standard output so far."""
         with self._changed:
-            return self._text["out"]
+            return "".join(self._lines["out"])
 
     @property
     def err(self) -> str:
         """Standard error so far."""
         with self._changed:
-            return self._text["err"]
+            return "".join(self._lines["err"])
 
     def wait_out(self, pattern: re.Pattern[str], timeout_s: float = PATIENCE_S) -> str:
         """The first group of ``pattern`` in standard output, as soon as it is there."""
         deadline = time.monotonic() + timeout_s
         with self._changed:
-            while (match := pattern.search(self._text["out"])) is None:
+            # What a process that has ended said last may still be in its pipe.
+            while (match := pattern.search("".join(self._lines["out"]))) is None:
                 left = deadline - time.monotonic()
-                if left <= 0 or self.process.poll() is not None:
-                    raise AssertionError(f"no {pattern.pattern!r} in {self._text}")
-                self._changed.wait(min(left, 0.5))
+                if left <= 0 or not self._reading:
+                    raise AssertionError(f"no {pattern.pattern!r} in {self._lines}")
+                self._changed.wait(left)
         return match.group(1)
 
     def address(self) -> str:
@@ -84,8 +107,7 @@ class Command:
     def ended(self, timeout_s: float = PATIENCE_S) -> int:
         """Wait for its end; returns the exit code."""
         code = self.process.wait(timeout_s)
-        for reader in self._readers:
-            reader.join(5)
+        self._hear_out()
         return code
 
     def close(self) -> None:
@@ -94,23 +116,29 @@ class Command:
             self.process.send_signal(signal.SIGCONT)
             self.process.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(10)
+                self.process.wait(PATIENCE_S)
             if self.process.poll() is None:
                 self.process.kill()
                 self.process.wait()
-        for reader in self._readers:
-            reader.join(5)
+        self._hear_out()
         for pipe in (self.process.stdout, self.process.stderr):
             if pipe is not None:
                 pipe.close()
+
+    def _hear_out(self) -> None:
+        """All that it has said is there."""
+        for reader in self._readers:
+            reader.join(PATIENCE_S)
+            assert not reader.is_alive(), "somebody else has its pipes, and goes on"
 
     def _read(self, name: str, pipe: object) -> None:
         assert hasattr(pipe, "readline")
         while line := pipe.readline():
             with self._changed:
-                self._text[name] += line
+                self._lines[name].append(line)
                 self._changed.notify_all()
         with self._changed:
+            self._reading -= 1
             self._changed.notify_all()
 
 

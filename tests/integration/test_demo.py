@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
 import pytest
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from tests.commands import Command, demo, environment
+from tests.commands import PATIENCE_S, Command, demo, environment, get, until
 from tests.commands import command as run
 
 TITLE = re.compile(r"^plegscope watches (.+)$", re.MULTILINE)
@@ -36,7 +35,7 @@ def test_it_prints_an_address_without_a_token_on_loopback(running: Command) -> N
 
 
 def test_the_page_comes_with_a_strict_policy(running: Command) -> None:
-    page = httpx.get(running.address())
+    page = get(running.address())
     assert page.status_code == 200
     policy = page.headers["content-security-policy"]
     assert "default-src 'none'" in policy
@@ -45,12 +44,12 @@ def test_the_page_comes_with_a_strict_policy(running: Command) -> None:
 
 
 def test_everything_the_page_names_is_served_by_plegscope_itself(running: Command) -> None:
-    page = httpx.get(running.address()).text
+    page = get(running.address()).text
     names = [part.split('"')[0] for mark in ('src="', 'href="') for part in page.split(mark)[1:]]
     assert any(name.startswith("/static/") for name in names)
     for name in names:
         if name.startswith("/static/"):
-            answer = httpx.get(running.address().rstrip("/") + name)
+            answer = get(running.address().rstrip("/") + name)
             assert answer.status_code == 200, name
         else:
             assert name.startswith(("/", "#")), name
@@ -59,49 +58,62 @@ def test_everything_the_page_names_is_served_by_plegscope_itself(running: Comman
 def messages(running: Command) -> Iterator[dict[str, Any]]:
     address = urlsplit(running.address())
     url = f"ws://{address.netloc}/ws"
-    with connect(url, origin=Origin(f"http://{address.netloc}")) as socket_:
+    origin = Origin(f"http://{address.netloc}")
+    # A snapshot may be larger than a message is taken to be by default.
+    with connect(url, origin=origin, open_timeout=PATIENCE_S, max_size=None) as socket_:
         while True:
-            yield json.loads(socket_.recv(timeout=30))
+            yield json.loads(socket_.recv(timeout=PATIENCE_S))
+
+
+def whole_chain(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A death that an event told of, that event and its request; none until all three are there."""
+    for died in records:
+        if died["kind"] == "lifecycle" and died["type"] == "ContainerDied" and died["event"]:
+            by = {"stream_event": "event", "request": "request"}
+            found = [
+                one for one in records if one["kind"] in by and one[by[one["kind"]]]
+                == died[by[one["kind"]]]
+            ]  # fmt: skip
+            if died["source"] == "evented_pleg" and len(found) == len(by):
+                return [died, *found]
+    return []
 
 
 def test_a_viewer_gets_a_snapshot_then_batches_and_sees_a_whole_chain(running: Command) -> None:
     kinds: list[str] = []
     records: list[dict[str, Any]] = []
-    died: dict[str, Any] | None = None
+    chain: list[dict[str, Any]] = []
     for message in messages(running):
         kinds.append(message["type"])
+        if message["type"] == "snapshot":
+            # Another one: this viewer lagged, and begins anew.
+            records.clear()
         if message["type"] in ("snapshot", "batch"):
             records += message["records"]
-        died = next(
-            (
-                record
-                for record in records
-                if record["kind"] == "lifecycle"
-                and record["type"] == "ContainerDied"
-                and record["source"] == "evented_pleg"
-            ),
-            None,
-        )
-        if died is not None and "batch" in kinds:
+            chain = whole_chain(records)
+        if chain and "batch" in kinds:
             break
     assert kinds[:2] == ["hello", "snapshot"]
-    assert died is not None
     numbers = [record["seq"] for record in records]
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-    event = next(r for r in records if r["kind"] == "stream_event" and r["event"] == died["event"])
-    asked = next(r for r in records if r["kind"] == "request" and r["request"] == died["request"])
+    died, event, asked = chain
+    assert (event["kind"], asked["kind"]) == ("stream_event", "request")
     assert (event["type"], asked["event"]) == ("stopped", event["event"])
     assert died["after_ns"] == died["t"] - event["t"]
 
 
 def test_the_api_agrees_with_itself(running: Command) -> None:
     base = running.address().rstrip("/")
-    state = httpx.get(f"{base}/api/v1/state").json()
-    pods = httpx.get(f"{base}/api/v1/pods").json()["pods"]
-    assert state["simulated"] is True
-    assert len([pod for pod in pods if pod["gone_t"] is None]) >= 15
-    assert httpx.get(f"{base}/healthz").json()["status"] == "ok"
-    assert "kubelet_pleg_relist_duration_seconds_count" in httpx.get(f"{base}/metrics").text
+    assert get(f"{base}/api/v1/state").json()["simulated"] is True
+
+    def living() -> list[dict[str, Any]]:
+        pods = get(f"{base}/api/v1/pods").json()["pods"]
+        return [pod for pod in pods if pod["gone_t"] is None]
+
+    # Behind its first relist, and never more than a moment after that.
+    until(lambda: len(living()) >= 15, "the pods to be listed")
+    assert get(f"{base}/healthz").json()["status"] == "ok"
+    assert "kubelet_pleg_relist_duration_seconds_count" in get(f"{base}/metrics").text
 
 
 def test_it_ends_by_itself_after_its_duration_with_exit_code_0() -> None:
@@ -116,7 +128,7 @@ def test_a_signal_ends_it_well_and_leaves_no_socket(number: int) -> None:
         command.address()
         endpoint = command.endpoint()
         command.process.send_signal(number)
-        assert command.ended(10) == 0
+        assert command.ended() == 0
         assert command.err == ""
         with pytest.raises(FileNotFoundError), socket.socket(socket.AF_UNIX) as left:
             left.connect(endpoint.removeprefix("unix://"))
@@ -127,7 +139,7 @@ def test_a_viewer_that_reads_nothing_does_not_delay_the_end() -> None:
         address = urlsplit(command.address())
         assert address.hostname != "0.0.0.0"
         assert address.port is not None
-        with socket.create_connection(("127.0.0.1", address.port)) as stuck:
+        with socket.create_connection(("127.0.0.1", address.port), PATIENCE_S) as stuck:
             lines = (
                 "GET /ws HTTP/1.1",
                 f"Host: {address.netloc}",
@@ -138,9 +150,10 @@ def test_a_viewer_that_reads_nothing_does_not_delay_the_end() -> None:
                 "Sec-WebSocket-Version: 13",
             )
             stuck.sendall("".join(f"{line}\r\n" for line in (*lines, "")).encode())
-            assert stuck.recv(12) == b"HTTP/1.1 101"
+            assert stuck.recv(12, socket.MSG_WAITALL) == b"HTTP/1.1 101"
             command.process.terminate()
-            assert command.ended(6) == 0
+            # It would be for ever; how soon it is, tests/web/test_server.py tells.
+            assert command.ended(20) == 0
 
 
 def test_a_port_in_use_is_a_sentence_with_a_way_out_and_leaves_no_recording(
@@ -164,8 +177,8 @@ def test_an_address_open_to_others_is_guarded_by_a_token() -> None:
         address = urlsplit(command.address())
         assert address.query.startswith("token=")
         local = f"http://127.0.0.1:{address.port}"
-        assert httpx.get(f"{local}/").status_code == 401
-        assert httpx.get(f"{local}/?{address.query}").status_code == 303
+        assert get(f"{local}/").status_code == 401
+        assert get(f"{local}/?{address.query}").status_code == 303
 
 
 RESTART = """
@@ -185,11 +198,11 @@ mishap = [{ every = ["500ms", "1s"], ending = "error" }]
 kind = "replicas"
 name = "unlucky"
 namespace = "shop"
-end_all = [{ at = "4s", ending = "error" }]
+end_all = [{ at = "6s", ending = "error" }]
 
 [[fault]]
 kind = "runtime-restarts"
-at = "3s"
+at = "5s"
 for = "2s"
 """
 
@@ -198,18 +211,22 @@ def test_a_scenario_is_played_over_grpc_with_its_faults(tmp_path: Path) -> None:
     """The runtime goes away and comes back: the stream too, and everything is found."""
     file = tmp_path / "restart-soon.toml"
     file.write_text(RESTART, encoding="utf-8")
-    with demo("--scenario", str(file), "--seed", "3", "--duration", "60s") as command:
+    with demo("--scenario", str(file), "--seed", "3") as command:
         base = command.address().rstrip("/")
-        state = httpx.get(f"{base}/api/v1/state").json()
+        state = get(f"{base}/api/v1/state").json()
         assert state["title"] == "Simulated node, scenario restart-soon, seed 3"
         stream: list[str] = []
         notes: list[str] = []
         died: dict[str, list[str]] = {"unlucky": [], "web after the restart": []}
         codes: set[int] = set()
         names: dict[str, str] = {}
+        seen = 0
         for message in messages(command):
             for record in message.get("records", ()):
-                kind = record["kind"]
+                if record["seq"] <= seen:
+                    # Told again, as this viewer lagged.
+                    continue
+                kind, seen = record["kind"], record["seq"]
                 if "uid" in record and "name" in record:
                     names[record["uid"]] = record["name"]
                 if kind == "stream":
@@ -245,7 +262,7 @@ def test_the_node_behaves_like_another_runtime(name: str) -> None:
     with demo("--runtime-like", name) as command:
         assert f"Simulated node like {name}, seed 7" in command.wait_out(TITLE)
         base = command.address().rstrip("/")
-        runtime = httpx.get(f"{base}/api/v1/state").json()["runtime"]
+        runtime = get(f"{base}/api/v1/state").json()["runtime"]
         kind, _, version = name.rpartition("-")
         assert (runtime["name"], runtime["policy"]) == (kind if kind != "cri" else name, "join")
         assert runtime["version"].startswith(version if kind != "cri" else "1.")
