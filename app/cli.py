@@ -1,27 +1,35 @@
 """The command line: ``plegscope demo``, ``watch``, ``simulate``, ``replay``, …."""
 
 import argparse
+import difflib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from app import __version__, terminal
 from app.errors import PlegscopeError, SettingsError, where
 from app.settings import SETTINGS, Setting, Settings
+from app.terminal import plain
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
 VERSION = f"plegscope {__version__}\n"
-OUTPUT = "-o"
-"""The flag that must be given wherever there is one."""
-
 DESCRIPTION = """\
 See a Kubernetes node's Pod Lifecycle Event Generator (PLEG) at work: which stop event asked for
 which relist, which relist found which change, and how long each hop took.
 
 plegscope is a shadow: it only reads, and what it finds is what a kubelet would find.
+"""
+
+EXAMPLES = """\
+examples:
+  plegscope demo             learn and teach: a node that does not exist, and its dashboard
+  sudo plegscope watch       debug: the container runtime of this machine
+  sudo plegscope replay      explain: what `sudo plegscope watch` has recorded on this machine
+
+`plegscope COMMAND --help` explains a command, Help in the dashboard every mark and word of it.
 """
 
 _DEMO_EXAMPLES = """\
@@ -42,6 +50,9 @@ examples:
   sudo plegscope watch              find the runtime's socket and open the dashboard
   sudo plegscope watch --runtime-endpoint unix:///run/k3s/containerd/containerd.sock
   sudo plegscope watch --format jsonl --duration 30s > records.jsonl
+
+The dashboard of a remote node: `ssh -L 7780:127.0.0.1:7780 NODE` on your own machine, then open the
+printed address there. Begin at Now: what has just ended, what is slow, what there is.
 """
 
 _SIMULATE_EXAMPLES = """\
@@ -51,7 +62,8 @@ examples:
   plegscope simulate my.toml --duration 1h --format jsonl > records.jsonl
 
 The same scenario, profile, seed and duration give the same bytes. The exit code is 1 if the shadow
-does not know the runtime as it is in the end.
+does not know the runtime as it is in the end; under legacy, which looks every five minutes only,
+that is told and is no failure.
 """
 
 _COMPARE_EXAMPLES = """\
@@ -68,6 +80,7 @@ examples:
   plegscope simulate storm --record-to storm.mcap
   plegscope replay storm.mcap
   plegscope replay                  list what the flight recorder has
+  sudo plegscope replay             what it has of `sudo plegscope watch`
   plegscope replay node-a.mcap node-b.mcap
                                     several nodes on one clock
   plegscope simulate storm --format jsonl > storm.jsonl
@@ -78,6 +91,7 @@ _RECORD_EXAMPLES = """\
 examples:
   sudo plegscope record -o node.mcap                 until Ctrl-C
   sudo plegscope record -o node.mcap --duration 10m
+  sudo chown "$USER" node.mcap                       it is readable by its owner only
   plegscope replay node.mcap
 """
 
@@ -175,7 +189,8 @@ COMMANDS = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """Its help fails when it cannot be written, which argparse since 3.12 does not tell."""
+    """Its help fails when it cannot be written, which argparse since 3.12 does not tell, and its
+    errors end with what to do."""
 
     def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
         """Print it to standard output, or to ``file``."""
@@ -183,6 +198,18 @@ class _Parser(argparse.ArgumentParser):
             terminal.say(self.format_help())
         else:
             super().print_help(file)
+
+    def error(self, message: str) -> NoReturn:
+        """Say how the command is used and what is wrong, and end with exit code 2."""
+        self.print_usage(sys.stderr)
+        self.exit(2, f"plegscope: {plain(message)}. `{self.prog} --help` explains it.\n")
+
+    def refuse(self, words: Sequence[str]) -> NoReturn:
+        """Say which words it does not know, and which it might be that were meant."""
+        known = [flag for one in self._actions for flag in one.option_strings]
+        meant = difflib.get_close_matches(words[0].partition("=")[0], known, 1, 0.8)
+        hint = f" (did you mean {meant[0]}?)" if meant else ""
+        self.error(f"`{self.prog}` knows nothing called {' '.join(words)}{hint}")
 
 
 class _PrintVersion(argparse.Action):
@@ -198,6 +225,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="plegscope",
         description=DESCRIPTION,
+        epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
@@ -212,24 +240,33 @@ def build_parser() -> argparse.ArgumentParser:
             epilog=examples,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        for setting in SETTINGS:
-            if name in setting.commands:
-                _add(command, setting)
-        command.usage = _usage(command)
+        for setting in _of(name):
+            _add(command, setting)
+        command.usage = _usage(command, {one.flag for one in _of(name) if one.needed})
+        command.set_defaults(parser=command)
     return parser
 
 
-def _usage(command: argparse.ArgumentParser) -> str:
-    """The usage line, without brackets around what must be given.
+def _of(command: str) -> list[Setting]:
+    return [setting for setting in SETTINGS if command in setting.commands]
+
+
+def _usage(command: argparse.ArgumentParser, flags: Container[str]) -> str:
+    """The usage line, without brackets around what must be given: ``flags``.
 
     argparse does not check it: whoever leaves it out is told in a sentence, with an example.
     """
-    needed = [one for one in command._actions if one.option_strings == [OUTPUT]]
+    needed = [
+        one for one in command._actions if [*one.option_strings, str(one.metavar)][0] in flags
+    ]
+    kept = [(one, one.required, one.nargs) for one in needed]
     for one in needed:
         one.required = True
+        if not one.option_strings:
+            one.nargs = "+"
     usage = command.format_usage().removeprefix("usage: ").rstrip().replace("%", "%%")
-    for one in needed:
-        one.required = False
+    for one, required, nargs in kept:
+        one.required, one.nargs = required, nargs
     return usage
 
 
@@ -315,7 +352,9 @@ def _run(argv: Sequence[str] | None) -> int:
         if not (sys.argv[1:] if argv is None else argv):
             parser.print_help(sys.stderr)
             raise SystemExit(2)
-        arguments = parser.parse_args(argv)
+        arguments, unknown = parser.parse_known_args(argv)
+        if unknown:
+            arguments.parser.refuse(unknown)
         if arguments.command == "version":
             terminal.say(VERSION)
             return 0

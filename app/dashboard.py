@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 import time
 import webbrowser
 from collections.abc import Callable, Iterator
@@ -31,6 +30,7 @@ from app.session import Calls, Subject
 from app.settings import Settings
 from app.stage.classroom import Classroom
 from app.stage.stage import Stage
+from app.terminal import has_screen
 from app.web import (
     bins,
     compare,
@@ -171,10 +171,7 @@ class Dashboard:
 
     def open_browser(self) -> None:
         """Open the address where there is a screen, and never as root in somebody's session."""
-        has_screen = sys.platform == "darwin" or bool(
-            os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-        )
-        if self._settings.browser and has_screen and os.geteuid() != 0:
+        if self._settings.browser and has_screen() and os.geteuid() != 0:
             webbrowser.open(self._door.here)
 
     def _create(self) -> Guard:

@@ -1,13 +1,15 @@
 """What a session that begins says on the terminal."""
 
 import os
+import platform
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 from app.engine.inputs import RuntimeProbed
 from app.recording.target import Bounds, state_folder
 from app.session import Subject
 from app.settings import Settings
-from app.terminal import plain
+from app.terminal import has_screen, plain
 
 
 def greeting(
@@ -25,8 +27,20 @@ def greeting(
         f"  endpoint      {endpoint} ({endpoint_reason})\n"
         f"  event stream  {joined}. {reason}\n"
         f"  recording     {plain(where)}\n"
+        f"{elsewhere(addresses)}"
         "  It only reads: what it finds is what a kubelet would find. Ctrl-C ends it.\n"
     )
+
+
+def elsewhere(addresses: Sequence[str]) -> str:
+    """A line on how a browser of another machine gets here; none if it can, or one of this can."""
+    if has_screen() or len(addresses) != 1:
+        return ""
+    there = urlsplit(addresses[0])
+    if there.hostname not in ("127.0.0.1", "::1", "localhost"):
+        return ""
+    forward = f"ssh -L {there.port}:{there.netloc} {plain(platform.node())}"
+    return f"  elsewhere     {forward}, then the same address there\n"
 
 
 def recorded_where(settings: Settings, *, well: bool) -> str:

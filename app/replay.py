@@ -15,6 +15,7 @@ from app.cost import CostMeter
 from app.dashboard import Dashboard
 from app.engine.hanging import Hanging
 from app.engine.records import Note, Record, RuntimeSeen
+from app.greeting import elsewhere
 from app.hub.limits import Limits
 from app.hub.wire import SessionState
 from app.journal.journal import Journal
@@ -126,11 +127,12 @@ async def replay(settings: Settings, supervisor: Supervisor) -> None:
     given = [Path(name) for name in settings.recordings]
     folder = None if given else state_folder(os.environ)
     library = Library(folder, given, stopped=supervisor.stop.is_set, counts=not given)
-    show = await library.open_given() if given else None
-    if supervisor.stop.is_set():
-        return
 
     async def begin() -> None:
+        # In here, as a disk that never answers must not keep whoever stops plegscope.
+        show = await library.open_given() if given else None
+        if supervisor.stop.is_set():
+            return
         session = RecordedSession(show, ", ".join(map(str, given)) or str(folder))
         library.take, library.finish = session.take, session.finish
         await library.first_piece()
@@ -144,6 +146,7 @@ async def replay(settings: Settings, supervisor: Supervisor) -> None:
         announce(
             f"plegscope shows {plain(what)}, to be played.\n\n"
             f"{addresses}\n"
+            f"{elsewhere(dashboard.addresses)}"
             "  A recording: nothing is asked of any runtime. Ctrl-C ends plegscope.\n"
         )
         dashboard.open_browser()

@@ -68,6 +68,7 @@ class Setting(msgspec.Struct, frozen=True):
 
     A flag without dashes is the command's one argument, and must be given unless it is ``many``.
     ``parse`` None: a switch without a value that sets ``constant``. ``many``: may be repeated.
+    ``needed``: must be given, which the command itself checks.
     """
 
     flag: str
@@ -78,6 +79,7 @@ class Setting(msgspec.Struct, frozen=True):
     parse: Callable[[str], object] | None = None
     constant: object = True
     many: bool = False
+    needed: bool = False
 
 
 BOTH = ("demo", "watch")
@@ -105,9 +107,17 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "FILE",
         "recording",
-        "a recording (MCAP); all but `recover` take a journal as JSON lines as well, which `watch` "
-        "and `simulate` write when asked for jsonl",
-        ("recover", "redact"),
+        "a recording (MCAP), whatever became of it; a journal of JSON lines needs no recovering",
+        ("recover",),
+        "FILE",
+        str,
+    ),
+    Setting(
+        "FILE",
+        "recording",
+        "a recording (MCAP), or a journal as JSON lines, which `watch` and `simulate` write when "
+        "asked for jsonl",
+        ("redact",),
         "FILE",
         str,
     ),
@@ -120,16 +130,18 @@ SETTINGS: tuple[Setting, ...] = (
         "FILE",
         str,
         many=True,
+        needed=True,
     ),
     Setting(
         "FILE",
         "recordings",
-        "a recording (MCAP), as `plegscope record` and the others write it; several files of one "
-        "session, in order, are run as one",
+        "a recording (MCAP), as `plegscope record` and the flight recorder write it; several files "
+        "of one session, in order, are run as one",
         ("whatif",),
         "FILE",
         str,
         many=True,
+        needed=True,
     ),
     Setting(
         "FILE",
@@ -148,6 +160,7 @@ SETTINGS: tuple[Setting, ...] = (
         ("record", "recover", "export", "redact"),
         "OUT",
         str,
+        needed=True,
     ),
     Setting(
         "--record-to",
@@ -196,7 +209,14 @@ SETTINGS: tuple[Setting, ...] = (
         "--no-stream",
         "stream",
         "do not subscribe to events, only poll: to compare, or to be sure",
-        ("watch", "record", "whatif"),
+        ("watch", "record"),
+        constant=False,
+    ),
+    Setting(
+        "--no-stream",
+        "stream",
+        "as if nobody had listened to the event stream: only polling is left",
+        ("whatif",),
         constant=False,
     ),
     Setting(
@@ -280,10 +300,11 @@ SETTINGS: tuple[Setting, ...] = (
         "export",
         "perfetto: a trace for Perfetto's page; chrome: a JSON trace, also for chrome://tracing; "
         "csv: lifecycle events and their latencies, and beside it the relists; jsonl: the records "
-        "as they are; html: one page that opens without a server",
+        "as they are; html: one page that opens without a server; must be given",
         ("export",),
         "FORMAT",
         parse_export,
+        needed=True,
     ),
     Setting(
         "--redact",
@@ -350,7 +371,7 @@ SETTINGS: tuple[Setting, ...] = (
         "profile",
         "which PLEG to be: kep (as KEP-3386 was revised; default), generic (1.36 and later, "
         "EventedPLEG off), polling (up to 1.35), 1.37 (the merged watcher), legacy (1.26 to 1.36, "
-        "EventedPLEG on); the page explains each",
+        "EventedPLEG on); Help in the dashboard explains each",
         (*ALL, "record"),
         "NAME",
         parse_profile,

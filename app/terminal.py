@@ -20,6 +20,11 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+def has_screen() -> bool:
+    """Whether a browser that is opened here can be seen, as far as the environment tells."""
+    return sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+
+
 def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     """Rows of equally many cells as columns; the first ``left`` are texts, the others numbers."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

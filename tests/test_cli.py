@@ -138,6 +138,33 @@ def test_no_command_is_a_usage_error_that_names_the_commands(
     assert all(re.search(rf"^ +{name}\b", told.err, re.MULTILINE) for name in COMMANDS)
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("simulate", "required: SCENARIO. `plegscope simulate --help` explains it."),
+        ("watch --runtime-endpiont=x", "endpiont=x (did you mean --runtime-endpoint?). `plegscope"),
+        ("replay --format", "`plegscope replay` knows nothing called --format. `pleg"),
+        ("demo --port", "argument --port: expected one argument. `plegscope demo --help` explains"),
+        ("wtach", "invalid choice: 'wtach'"),
+        ("\x1b[2J", r"invalid choice: '\x1b[2J'"),
+        ("demo \x1b[2J", r"`plegscope demo` knows nothing called \x1b[2J."),
+    ],
+)
+def test_a_usage_error_shows_the_commands_own_usage_and_where_it_is_explained(
+    words: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words.split())
+    assert ended.value.code == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert said in told.err
+    assert told.err.endswith("--help` explains it.\n")
+    first = words.split(maxsplit=1)[0]
+    own = first if first in COMMANDS else "[-h]"
+    assert told.err.startswith(f"usage: plegscope {own} ")
+
+
 @pytest.mark.parametrize("command", ["record", "recover", "export", "redact"])
 def test_what_must_be_given_has_no_brackets(
     command: str, capsys: pytest.CaptureFixture[str]
@@ -147,6 +174,9 @@ def test_what_must_be_given_has_no_brackets(
     usage = capsys.readouterr().out.split("\n\n")[0]
     assert " -o OUT" in usage
     assert "[-o" not in usage
+    if command == "export":
+        assert " --format FORMAT " in usage
+        assert " FILE [FILE ...]" in usage
 
 
 def test_the_readme_tells_of_every_flag() -> None:
