@@ -13,8 +13,11 @@ def run() -> int:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from app.cli import main
+    from app.workers import leave_if_held_up
 
-    return main()
+    code = main()
+    leave_if_held_up(code)
+    return code
 
 
 if __name__ == "__main__":

@@ -50,6 +50,7 @@ from app.terminal import announce, plain, remark, unwritable
 from app.values import SECOND
 from app.web.door import Door
 from app.web.faults import at_work
+from app.workers import Workers
 
 Begin = Callable[[], Awaitable[None]]
 Work = Callable[[Settings, Supervisor], Awaitable[None]]
@@ -72,6 +73,7 @@ def run(command: str, settings: Settings) -> None:
     check_generated()
     work = {"demo": demo, "watch": watch, "record": record_only, "replay": replay}[command]
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.get_loop().set_default_executor(Workers())
         runner.run(_until_stopped(settings, work))
 
 
@@ -244,7 +246,7 @@ class Parts:
             return
         whole = recorder.close()
         if not whole:
-            remark("plegscope: the end of the recording could not be written.\n")
+            remark(f"plegscope: {plain(recorder.missing())}\n")
         if self._settings.record_to:
             written = recorder.state().bytes_total
             remark(f"{plain(self._settings.record_to)}: {written:,} bytes.\n")

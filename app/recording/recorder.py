@@ -30,7 +30,7 @@ from app.recording.format import Loss, SessionInfo
 from app.recording.scribe import Scribe
 from app.recording.segment import Segment
 from app.recording.syncer import Syncer
-from app.recording.tally import Item, Losing, Rates, in_words
+from app.recording.tally import Item, Losing, Rates, in_words, without_end
 
 FLUSH_S = 0.1
 """What happened is in the file after this time and that of one write."""
@@ -56,6 +56,11 @@ HURRY = 2048
 
 BEHIND_S = 3.0
 """A recorder this far behind has a slow disk, and says so."""
+
+CLOSE_S = 3.0
+"""At the end a disk that takes nothing for so long is given up,"""
+SLOW_S = 20.0
+"""and one that is only slow after so long."""
 
 GONE = "its file is no longer there"
 
@@ -128,6 +133,10 @@ class Recorder:
         self._wake = threading.Event()
         self._hurry = threading.Event()
         self._closing = False
+        self._path = ""
+        # Wall time of the newest thing that is in the file, and whether there is more to write.
+        self._saved = 0
+        self._unsaved = False
         self.slowest_s = 0.0
         """The longest that anything waited until it was in the file, while all was well."""
         # A daemon: a disk that never answers must not keep the process alive.
@@ -236,13 +245,29 @@ class Recorder:
             lost=sum(self._lost_total) + self._scribe.too_large,
         )
 
-    def close(self, timeout: float = 5.0) -> bool:
-        """Write what waits and end the file; returns whether that was done."""
+    def close(self, timeout: float = CLOSE_S) -> bool:
+        """Write what waits and end the file; returns whether that was done before the disk took
+        nothing for ``timeout`` seconds."""
         self._closing = True
         self._hurry.set()
         self._wake.set()
-        self._thread.join(timeout)
+        last = time.monotonic() + SLOW_S
+        taken, until = -1, 0.0
+        while self._thread.is_alive() and time.monotonic() < last:
+            now = self._scribe.written + self._heft_out
+            if now != taken:
+                taken, until = now, time.monotonic() + timeout
+            elif time.monotonic() >= until:
+                break
+            self._thread.join(min(timeout, 0.1))
         return not (self._thread.is_alive() or self._trouble or self._failed or self._queue)
+
+    def missing(self) -> str:
+        """What is not in the file, and why, once ``close`` was told that not everything is."""
+        stuck = self._thread.is_alive()
+        reason = self._trouble or self._failed or ("the disk does not answer" if stuck else "")
+        unsaved = self._unsaved or stuck or bool(self._queue)
+        return without_end(self._path, reason, self._saved, unsaved=unsaved, stuck=stuck)
 
     # The recorder's thread
 
@@ -276,8 +301,12 @@ class Recorder:
             self._scribe.flush()
             # What comes from here on is the first of the next time.
             oldest, self._oldest = self._oldest, None
+            self._unsaved = self._unsaved or bool(self._queue)
             self._drain()
             self._scribe.flush()
+            self._saved, self._unsaved = self._scribe.last_wall, False
+            if self._scribe.segment is not None:
+                self._path = str(self._scribe.segment.path)
             if oldest is not None and not self._trouble:
                 self.slowest_s = max(self.slowest_s, time.monotonic() - oldest)
             if last:

@@ -106,6 +106,11 @@ class Scribe:
         """Chunks that could not be written yet."""
         return len(self._waiting)
 
+    @property
+    def last_wall(self) -> int:
+        """Wall time (ns) of the newest thing that was put; 0: nothing was."""
+        return self._last[1]
+
     # What happens
 
     def put_input(self, happened: Input) -> None:

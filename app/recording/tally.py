@@ -1,6 +1,7 @@
 """What waits to be recorded, what of it is lost, and what recording costs."""
 
 from collections import deque
+from datetime import UTC, datetime
 from typing import Final, Literal, NamedTuple, get_args
 
 from app.engine.inputs import Input
@@ -29,6 +30,29 @@ def in_words(loss: Loss) -> str:
     said = f"{count(loss.events, 'event')} and {count(loss.answers, 'answer')} of the runtime"
     lost = f"The recorder could not keep {ours}, {said}: {loss.reason}."
     return f"{lost} What comes now is recorded again."
+
+
+def without_end(file: str, reason: str, saved: int, *, unsaved: bool, stuck: bool) -> str:
+    """What is missing of a recording that could not be ended, in sentences.
+
+    ``saved``: wall time (ns) up to which it is in the file. ``unsaved``: there was more. ``stuck``:
+    the system still waits for the disk, and may keep the process for as long.
+    """
+    why = f"The end of the recording could not be written ({reason or 'no reason is known'})"
+    if not unsaved:
+        return f"{why}: only its index is missing, and all that happened is in {file}."
+    after = (
+        f"what happened after {datetime.fromtimestamp(saved // 10**9, UTC):%H:%M:%S} UTC is missing"
+        if saved
+        else "nothing of this session is in a file"
+    )
+    sentence = f"{why}: {after}" + (f" in {file}." if file and saved else ".")
+    if stuck:
+        sentence += (
+            " If this process stays, the system keeps it until the disk answers; the node and the "
+            "dashboard's port are let go."
+        )
+    return sentence
 
 
 class Losing:

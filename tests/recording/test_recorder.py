@@ -401,12 +401,38 @@ def test_a_fault_of_ours_is_told_and_stops_only_the_recorder(
 
 def test_a_disk_that_never_answers_keeps_nobody_at_the_end(path: Path, disk: Disk) -> None:
     recorder = start(path)
-    disk.open.clear()
     recorder.on_record(note(1))
+    wait_for(lambda: path.exists() and len(read(path)[1]) == 1)
+    disk.open.clear()
+    recorder.on_record(note(2))
     assert disk.held.wait(PATIENCE_S)
     began = time.monotonic()
     assert not recorder.close(0.05)
     assert time.monotonic() - began < 5
+    told = recorder.missing()
+    assert "(the disk does not answer): what happened after 00:00:01 UTC is missing" in told
+    assert str(path) in told
+    assert "the system keeps it until the disk answers" in told
+
+
+def test_a_disk_that_is_only_slow_is_waited_for_at_the_end(
+    path: Path, disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each write takes a fifth of the patience, and all of them more than it."""
+    quick = os.pwrite
+    tick = threading.Event()
+
+    def slow(file: int, data: bytes, offset: int) -> int:
+        tick.wait(0.05)
+        return quick(file, data, offset)
+
+    monkeypatch.setattr("app.recording.packer.CHUNK_MESSAGES", 1)
+    recorder = start(path)
+    monkeypatch.setattr("app.recording.segment.os.pwrite", slow)
+    for number in range(1, 8):
+        recorder.on_record(note(number))
+    assert recorder.close(0.25)
+    assert [one.seq for one in told(read(path)[1])] == list(range(1, 8))
 
 
 def test_a_full_disk_at_the_end_is_told(path: Path, disk: Disk) -> None:
@@ -415,6 +441,10 @@ def test_a_full_disk_at_the_end_is_told(path: Path, disk: Disk) -> None:
     wait_for(lambda: len(read(path)[1]) == 1)
     disk.error = errno.ENOSPC
     assert not recorder.close()
+    assert recorder.missing() == (
+        "The end of the recording could not be written (No space left on device): only its index "
+        f"is missing, and all that happened is in {path}."
+    )
     with Recording(path) as recording:
         assert sum(1 for _ in recording.items()) == 1
         assert not recording.finished

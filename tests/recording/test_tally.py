@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.engine.inputs import Start
 from app.recording.format import Loss
-from app.recording.tally import Item, Losing, Rates, in_words
+from app.recording.tally import Item, Losing, Rates, in_words, without_end
 
 START = Start(t=1, wall=1)
 
@@ -29,6 +29,15 @@ def test_losses_are_counted_by_kind_from_the_first_on() -> None:
     for trouble in ("No space left on device", ""):
         losing.add(Item("event", 22, 22, b"", 1), trouble)
     assert losing.told(30, 31).reason == "No space left on device"
+
+
+def test_what_a_recording_without_an_end_lacks_is_told() -> None:
+    early = without_end("", "Permission denied", 0, unsaved=True, stuck=False)
+    assert early.endswith("(Permission denied): nothing of this session is in a file.")
+    late = without_end("a.mcap", "", 3_601 * 10**9, unsaved=True, stuck=False)
+    assert late.endswith(
+        "(no reason is known): what happened after 01:00:01 UTC is missing in a.mcap."
+    )
 
 
 def test_they_are_told_in_a_sentence() -> None:
