@@ -10,7 +10,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from tests.commands import environment
+from tests.commands import PATIENCE_S, environment
 from tests.cri.fakes import FakeRuntime, Refuse, version
 
 EVIL = "\x1b]0;mine\x07\x1b[2J\nplegscope: all is well\r\u202e\0"
@@ -35,7 +35,7 @@ async def watch(runtime: FakeRuntime, *words: str, redirect: str = "") -> tuple[
         "--runtime-endpoint", runtime.address,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env=environment(),
     )  # fmt: skip
-    out, err = await asyncio.wait_for(process.communicate(), 30)
+    out, err = await asyncio.wait_for(process.communicate(), PATIENCE_S)
     assert process.returncode is not None
     return process.returncode, out.decode(), err.decode()
 

@@ -11,12 +11,10 @@ import httpx
 import pytest
 
 from app.sim.library import load
-from tests.commands import Command, command, demo
-from tests.lab.pods import wait_for
+from tests.commands import PATIENCE_S, Command, command, demo, until
 
 S = 1_000_000_000
 SPEED = 20
-PATIENCE_S = 40.0
 
 
 class Node:
@@ -25,7 +23,7 @@ class Node:
     def __init__(self, running: Command) -> None:
         self.url = running.address().rstrip("/")
         self.client = httpx.Client(
-            base_url=self.url, headers={"Origin": self.url}, trust_env=False, timeout=20
+            base_url=self.url, headers={"Origin": self.url}, trust_env=False, timeout=PATIENCE_S
         )
 
     def state(self) -> Any:
@@ -41,14 +39,21 @@ class Node:
 
     def until(self, found: Callable[[], Any]) -> Any:
         """What ``found`` gives as soon as it gives something."""
-        values: list[Any] = []
+        return until(found, "what the node is to tell")
 
-        def is_there() -> bool:
-            values[:] = [found()]
-            return bool(values[0])
-
-        wait_for(is_there, "what the node is to tell", PATIENCE_S)
-        return values[0]
+    def passed_ns(self, lasts_s: float) -> tuple[float, float, int, int]:
+        """Between two looks at the state: the least and the most seconds that really passed, and
+        how far the session's time and its wall time went.
+        """
+        asked = time.monotonic()
+        first = self.state()
+        answered = time.monotonic()
+        self.until(lambda: time.monotonic() > answered + lasts_s)
+        asked_again = time.monotonic()
+        last = self.state()
+        longest = time.monotonic() - asked
+        passed = last["engine"]["t"] - first["engine"]["t"]
+        return asked_again - answered, longest, passed, last["wall"] - first["wall"]
 
     def notes(self, text: str) -> list[int]:
         """Session times of the notes that begin so."""
@@ -64,83 +69,109 @@ def node() -> Iterator[Node]:
 
 
 def test_the_session_goes_as_fast_as_it_is_told(node: Node) -> None:
-    first, at = node.state(), time.monotonic()
-    assert first["speed"] == SPEED
-    node.until(lambda: time.monotonic() > at + 2)
-    last, now = node.state(), time.monotonic()
-    passed = (last["engine"]["t"] - first["engine"]["t"]) / S
-    assert passed / (now - at) == pytest.approx(SPEED, rel=0.3)
+    assert node.state()["speed"] == SPEED
+    least, most, passed, wall = node.passed_ns(2)
+    assert SPEED * least <= passed / S <= SPEED * most
     # Wall time goes with it: it is what people and the runtime's own times are told by.
-    assert last["wall"] - first["wall"] == pytest.approx(passed * S, abs=0.2 * S)
+    assert SPEED * least <= wall / S <= SPEED * most
 
 
 def test_relists_come_once_a_second_of_the_session(node: Node) -> None:
-    node.until(lambda: node.state()["engine"]["t"] > 60 * S)
-    relists = [one for one in node.records("relist_finished") if one["scope"] == "global"]
-    pairs = itertools.pairwise(relists)
-    pauses = [after["started"] - before["t"] for before, after in pairs if before["ok"]]
-    assert len(pauses) > 20
-    assert min(pauses) >= S
-    assert sorted(pauses)[len(pauses) // 2] < 1.6 * S
+    def pauses() -> list[int]:
+        """Behind each relist that was not slowed down, which on a busy machine some are."""
+        found, period, before = [], S, None
+        for one in node.records("relist_finished", "pace"):
+            if one["kind"] == "pace":
+                period, before = one["period_ns"], None
+            elif one["scope"] == "global":
+                if before is not None:
+                    found.append(one["started"] - before["t"])
+                before = one if one["ok"] and period == S else None
+        return found if len(found) > 20 else []
+
+    found = node.until(pauses)
+    assert min(found) >= S
+    # By any other clock it would be twenty.
+    assert sorted(found)[len(found) // 2] < 3 * S
 
 
 def test_every_record_has_the_same_distance_between_its_two_times(node: Node) -> None:
-    records = node.records("relist_finished", "stream_event", "note", "lifecycle", "stream")
-    distances = [one["wall"] - one["t"] for one in records]
-    assert max(distances) - min(distances) < 0.1 * S
+    kinds = ("relist_finished", "stream_event", "note", "lifecycle", "stream")
+    node.until(lambda: node.records(*kinds)[-1]["t"] > 60 * S)
+    distances = sorted(one["wall"] - one["t"] for one in node.records(*kinds))
+    # Whoever is interrupted between reading the one and the other is twenty times as late.
+    many = distances[len(distances) // 10 : -len(distances) // 10]
+    assert many[-1] - many[0] < 0.1 * S
+    assert distances[-1] - distances[0] < 20 * S
 
 
 def test_an_events_latency_is_measured_by_the_same_clock(node: Node) -> None:
-    def latencies() -> list[int]:
-        events = node.records("stream_event")
-        return [one["latency_ns"] for one in events if one["latency_ns"] is not None]
+    def measured() -> list[dict[str, Any]]:
+        events = [one for one in node.records("stream_event") if one["t"] > 60 * S]
+        found = [one for one in events if one["latency_ns"] is not None]
+        return found if len(found) > 5 else []
 
-    found = node.until(lambda: (seen := latencies()) and len(seen) > 5 and seen)
-    assert min(found) >= 0
-    assert sorted(found)[len(found) // 2] < 2 * S
+    # By two clocks it would be off by nearly all that has passed since the beginning.
+    assert all(0 <= one["latency_ns"] < one["t"] / 3 for one in node.until(measured))
 
 
 def test_the_stream_is_renewed_before_its_deadline(node: Node) -> None:
     def renewals() -> list[dict[str, Any]]:
         return [one for one in node.records("stream") if one["renewed"]]
 
-    node.until(lambda: len(renewals()) > 1)
+    def in_time() -> list[int]:
+        """From one to the next where nothing came between; its deadline is after 45 s."""
+        told = itertools.pairwise(node.records("stream"))
+        return [
+            after["t"] - before["t"]
+            for before, after in told
+            if before["renewed"] and after["renewed"]
+        ]
+
+    # A real fifth of a second too late is enough to miss one: then the stream is opened anew.
+    assert all(30 * S < pause < 50 * S for pause in node.until(in_time))
     times = [one["t"] for one in renewals()]
     assert all(after - before > 30 * S for before, after in itertools.pairwise(times))
-    assert not [one for one in node.records("stream") if one["code"] == "deadline"]
 
 
 def test_a_scenario_ends_at_its_time(node: Node) -> None:
     (ended,) = node.until(lambda: node.notes("The scenario runtime-restart has been played"))
-    assert 0 < ended - load("runtime-restart").duration_ns < 10 * S
+    assert 0 < ended - load("runtime-restart").duration_ns < 60 * S
 
 
 def test_a_fault_lasts_its_time_and_a_frozen_call_is_as_old_as_it_looks(node: Node) -> None:
-    node.client.post("/api/v1/faults/heal")
-    before = len(node.notes("Fault is over: Freeze the runtime"))
+    # No restart of the scenario's may fall into it.
+    node.until(lambda: node.notes("The scenario runtime-restart has been played"))
     order = {"name": "freeze-runtime", "for": "40s"}
-    assert node.client.post("/api/v1/faults", json=order).status_code == 200
-    began = node.notes("Fault begins: Freeze the runtime")[-1]
-    node.until(lambda: len(node.notes("Fault is over: Freeze the runtime")) > before)
-    ended = node.notes("Fault is over: Freeze the runtime")[-1]
-    assert 40 * S <= ended - began < 44 * S
-    hung = node.until(
-        lambda: [
-            one for one in node.records("runtime_hung") if not one["hung"] and one["t"] > began
-        ]
-    )
-    assert 20 * S < hung[-1]["age_ns"] < 60 * S
+    pressed = node.client.post("/api/v1/faults", json=order)
+    assert pressed.status_code == 200
+    since, until_t = pressed.json()["since_t"], pressed.json()["until_t"]
+    assert until_t - since == 40 * S
+
+    def told(text: str) -> list[int]:
+        return [t for t in node.notes(text) if t >= since]
+
+    (began,) = told("Fault begins: Freeze the runtime")
+    (ended,) = node.until(lambda: told("Fault is over: Freeze the runtime"))
+    # By a real clock the forty seconds would be eight hundred.
+    assert 40 * S <= ended - since < 100 * S
+    assert began < since + 40 * S
+
+    def answered() -> list[dict[str, Any]]:
+        hung = [one for one in node.records("runtime_hung") if one["t"] >= until_t]
+        return [one for one in hung if not one["hung"]]
+
+    # A call of the next relist, which waits from then on; on a busy machine that is not at once.
+    answer = node.until(answered)[0]
+    assert 5 * S < answer["age_ns"] < answer["t"] - since + 20 * S
 
 
 def test_slower_than_life() -> None:
     with demo("--speed", "0.5") as running:
         node = Node(running)
         with node.client:
-            first, at = node.state(), time.monotonic()
-            node.until(lambda: time.monotonic() > at + 1.5)
-            last, now = node.state(), time.monotonic()
-    passed = (last["engine"]["t"] - first["engine"]["t"]) / S
-    assert passed / (now - at) == pytest.approx(0.5, rel=0.3)
+            least, most, passed, _wall = node.passed_ns(1.5)
+    assert 0.5 * least <= passed / S <= 0.5 * most
 
 
 @pytest.mark.parametrize("speed", ["0", "50", "fast"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -17,7 +18,7 @@ import grpc
 import httpx
 import pytest
 
-from tests.commands import command, demo, environment
+from tests.commands import PATIENCE_S, command, demo, environment, get
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,7 @@ def endpoint() -> Iterator[str]:
 def refusal(*words: str, env: dict[str, str] | None = None) -> str:
     """What a watch that cannot begin says."""
     with command("watch", "--port", "0", "--no-browser", *words, env=env) as running:
-        assert running.ended(20) == 1
+        assert running.ended() == 1
         assert running.out == ""
         said = running.err
     assert said.startswith("plegscope: ")
@@ -52,23 +53,23 @@ def test_a_real_node_needs_the_token_and_the_cookie_replaces_it(endpoint: str) -
         address = running.address()
         base = f"http://{urlsplit(address).netloc}"
         token = urlsplit(address).query.removeprefix("token=")
-        assert httpx.get(base + "/").status_code == 401
-        assert httpx.get(base + "/api/v1/state").status_code == 401
-        assert httpx.get(base + "/healthz").status_code == 200
-        with httpx.Client() as browser:
+        assert get(base + "/").status_code == 401
+        assert get(base + "/api/v1/state").status_code == 401
+        assert get(base + "/healthz").status_code == 200
+        with httpx.Client(timeout=PATIENCE_S, trust_env=False) as browser:
             moved = browser.get(address)
             assert moved.status_code == 303
             assert "token" not in moved.headers["location"]
             assert browser.get(base + "/").status_code == 200
         bearer = {"Authorization": f"Bearer {token}"}
-        assert httpx.get(base + "/api/v1/state", headers=bearer).status_code == 200
+        assert get(base + "/api/v1/state", headers=bearer).status_code == 200
 
 
 def test_json_lines_without_a_web_server(endpoint: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "app", "watch", "--format", "jsonl", "--duration", "2s",
+        [sys.executable, "-m", "app", "watch", "--format", "jsonl", "--duration", "4s",
          "--runtime-endpoint", endpoint],
-        capture_output=True, text=True, check=False, timeout=30, env=environment(),
+        capture_output=True, text=True, check=False, timeout=PATIENCE_S, env=environment(),
     )  # fmt: skip
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0
@@ -88,7 +89,7 @@ def test_json_lines_end_well_when_the_reader_goes(endpoint: str) -> None:
         assert running.stderr is not None
         assert json.loads(running.stdout.readline())["kind"]
         running.stdout.close()
-        assert running.wait(20) == 0
+        assert running.wait(PATIENCE_S) == 0
         assert "Traceback" not in running.stderr.read()
 
 
@@ -126,7 +127,7 @@ def test_no_permission(tmp_path: Path, endpoint: str) -> None:
     )
     done = subprocess.run(
         [sys.executable, "-c", f"import app.cri.endpoints\n{program}", endpoint],
-        capture_output=True, text=True, check=True, timeout=20,
+        capture_output=True, text=True, check=True, timeout=PATIENCE_S,
     )  # fmt: skip
     assert "sudo" in done.stdout
 
@@ -136,8 +137,10 @@ Serve = Callable[[Callable[[socket.socket], None]], str]
 
 @pytest.fixture
 def serve_socket(tmp_path: Path) -> Iterator[Serve]:
-    """Serves a unix socket with a function per connection."""
+    """Serves a unix socket with a function per connection, which is open to the end."""
     listeners: list[socket.socket] = []
+    threads: list[threading.Thread] = []
+    connections: list[socket.socket] = []
 
     def serve(handle: Callable[[socket.socket], None]) -> str:
         path = tmp_path / "s.sock"
@@ -152,29 +155,34 @@ def serve_socket(tmp_path: Path) -> Iterator[Serve]:
                     connection, _ = listener.accept()
                 except OSError:
                     return
-                handle(connection)
+                connections.append(connection)
+                # Whoever came may have gone again.
+                with contextlib.suppress(OSError):
+                    handle(connection)
 
-        threading.Thread(target=accept, daemon=True).start()
+        threads.append(threading.Thread(target=accept, daemon=True))
+        threads[-1].start()
         return f"unix://{path}"
 
     yield serve
     for listener in listeners:
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
+    for thread in threads:
+        thread.join(PATIENCE_S)
+    for connection in connections:
+        connection.close()
 
 
 def test_something_that_accepts_and_never_answers_is_told_as_hung(serve_socket: Serve) -> None:
-    kept: list[socket.socket] = []
-    said = refusal("--runtime-endpoint", serve_socket(kept.append))
+    said = refusal("--runtime-endpoint", serve_socket(lambda _: None))
     assert "did not answer" in said
-    for connection in kept:
-        connection.close()
 
 
 def test_something_that_speaks_another_language(serve_socket: Serve) -> None:
     def speak(connection: socket.socket) -> None:
         connection.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
-        connection.close()
+        connection.shutdown(socket.SHUT_RDWR)
 
     assert "CRI" in refusal("--runtime-endpoint", serve_socket(speak))
 

@@ -11,6 +11,9 @@ from hatch_build import ASSETS
 
 from tests.commands import STATE
 
+# pip makes a wheel and an environment for whichever test is the first.
+pytestmark = pytest.mark.timeout(600)
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -82,7 +85,6 @@ def test_licences_are_shipped(wheel: Path) -> None:
     assert all(len(text) > 500 for text in texts.values())
 
 
-@pytest.mark.timeout(300)
 def test_the_demo_runs_from_it(environment: Path, tmp_path: Path) -> None:
     flags = ("--duration", "3s", "--no-browser", "--port", "0")
     # A PATH without anything: no Node, no git, no checkout's tools.
