@@ -22,7 +22,7 @@ from app.engine.state import EngineState, HealthState, QueueState, StreamView
 from app.hub.wire import Cost, PodRow, Recorded, SessionState
 from app.resources import static_dir, templates_dir
 from app.web.filters import curly
-from app.web.pages import PageData, Pages
+from app.web.pages import PageData, Pages, StageLink
 from tests.build import stop_event
 from tests.web.scripts import brought_in, missing
 
@@ -481,6 +481,33 @@ async def test_help_explains_every_state_that_links_to_it(browser: Browser) -> N
     states = re.findall(r'help\("([a-z-]+)"', (STATIC / "js/condition.js").read_text())
     assert len(states) > 8
     assert [state for state in states if state not in ids] == []
+
+
+@pytest.mark.parametrize("simulated", [True, False])
+@pytest.mark.parametrize("recordings", [True, False])
+def test_help_speaks_of_what_there_is_and_leads_to_each_section(
+    simulated: bool, recordings: bool
+) -> None:
+    data = PageData(state=session, pods=lambda: (), pod_records=lambda _uid: ())
+    stage, desk = (StageLink(""), object()) if simulated else (None, None)
+    pages = Pages(
+        templates_dir(),
+        data,
+        version="1.2.3",
+        stage=stage,
+        desk=desk,  # type: ignore[arg-type]  # the page asks only whether there is one
+        recordings=recordings,
+        now=True,
+    )
+    html = pages.page("help.html", partial=False, state=session(), profile=None, profiles=())
+    page = Page(bytes(html.body).decode())
+    ids = {attrs.get("id") for _, attrs in page.tags}
+    led = [str(attrs["href"]) for attrs in page.all("a")]
+    assert [one for one in led if one.startswith("#") and one[1:] not in ids] == []
+    assert {"recordings", "whatif"} <= ids if recordings else not {"recordings", "whatif"} & ids
+    assert ("faults" in ids) == simulated
+    assert ("Say what will happen before you see it" in page.words) == simulated
+    assert ("What happened before" in page.words) == recordings
 
 
 PARTLY = ("faults.js",)
