@@ -14,7 +14,7 @@ from app.errors import RecordingError
 from app.recording.format import Loss, SessionInfo
 from app.recording.lines import Lines, gap_of
 from app.recording.reading import Recording, Told, is_mcap
-from app.recording.regular import called, open_regular
+from app.recording.regular import called, open_regular, unreadable
 from app.words import count
 
 MOST_TITLE = 200
@@ -126,8 +126,7 @@ class JsonLines:
                     any_record = True
                     yield record
         except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            raise RecordingError(f"{self.path} cannot be read ({reason}). {GIVE}") from error
+            raise unreadable(self.path, error, GIVE) from error
         if not any_record:
             raise RecordingError(f"{self.path} holds no record. {GIVE}")
         self.missing = (

@@ -48,12 +48,16 @@ from app.recording.mcapindex import Index, Unfit
 from app.recording.mcapparse import Message
 from app.recording.mcapread import Damage, McapReader, NotMcap
 from app.recording.mcapwrite import MAGIC
-from app.recording.regular import open_regular
+from app.recording.regular import open_regular, unreadable
 
 OURS_WITHIN = 8
 """A file whose header does not say that it is a recording must say so within so many chunks."""
 
 GIVE = "Give a file that plegscope recorded."
+LINES = (
+    "JSON lines can be played, exported and redacted, but do not have what the runtime said: give "
+    "a recording, such as `plegscope record` writes."
+)
 
 JOURNAL = frozenset({*TOLD, OPENING, LOSSES, STATES})
 """Channels of what was told, and of what a reader begins from."""
@@ -164,6 +168,10 @@ class Recording:
         """Who wrote it."""
         return self._reader.library
 
+    def _begins_as_lines(self) -> bool:
+        self._file.seek(0)
+        return self._file.read(1) == b"{"
+
     def messages(self) -> Iterator[tuple[int, Message]]:
         """Channel number of ours (0: a topic we do not know) and message, in order.
 
@@ -183,9 +191,10 @@ class Recording:
                         self._session(message.data)
                     yield number, message
         except NotMcap:
-            raise RecordingError(f"{self.path} is no MCAP file. {GIVE}") from None
+            give = LINES if self._begins_as_lines() else GIVE
+            raise RecordingError(f"{self.path} is no MCAP file. {give}") from None
         except OSError as error:
-            raise _unreadable(self.path, error) from error
+            raise unreadable(self.path, error, GIVE) from error
         if not ours and not self._is_ours({}):
             raise RecordingError(
                 f"{self.path} is an MCAP file, but not one of plegscope's (it says that "
@@ -221,7 +230,7 @@ class Recording:
             places = index.places(chunk, channels)
             block = self._reader.block_at(index.offsets[chunk], channels, places)
         except OSError as error:
-            raise _unreadable(self.path, error) from error
+            raise unreadable(self.path, error, GIVE) from error
         return None if block is None else block.messages
 
     def decoded(self, message: Message) -> Item | None:
@@ -249,7 +258,7 @@ class Recording:
         except Unfit:
             return None
         except OSError as error:
-            raise _unreadable(self.path, error) from error
+            raise unreadable(self.path, error, GIVE) from error
 
     def _is_ours(self, channels: dict[int, str]) -> bool:
         return self._reader.profile == words.PROFILE or words.TOPICS[SESSION] in channels.values()
@@ -345,9 +354,4 @@ def _opened(path: Path) -> BinaryIO:
     try:
         return open_regular(path)
     except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
-
-
-def _unreadable(path: Path, error: Exception) -> RecordingError:
-    reason = error.strerror if isinstance(error, OSError) else str(error)
-    return RecordingError(f"{path} cannot be read ({reason}). {GIVE}")
+        raise unreadable(path, error, GIVE) from error

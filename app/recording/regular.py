@@ -10,6 +10,13 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
+from app.errors import RecordingError
+
+FOREIGN = (
+    "Only its owner may read it, which is root if `sudo plegscope` wrote it: use sudo here too, "
+    "or make it yours with `sudo chown`."
+)
+
 
 def open_regular(path: Path) -> BinaryIO:
     """The file, to be read. What is there is looked at once it is open, so that it cannot become
@@ -25,6 +32,13 @@ def open_regular(path: Path) -> BinaryIO:
         os.close(number)
         raise OSError(errno.EINVAL, "it is no regular file")
     return os.fdopen(number, "rb")
+
+
+def unreadable(path: Path, error: Exception, give: str) -> RecordingError:
+    """What to say of a file that cannot be read; ``give``: a sentence on what to give instead."""
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    todo = FOREIGN if isinstance(error, PermissionError) else give
+    return RecordingError(f"{path} cannot be read ({reason}). {todo}")
 
 
 def called(path: Path) -> str:

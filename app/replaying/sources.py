@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from app.engine.records import Record
-from app.errors import RecordingError
 from app.recording.format import Loss, SessionInfo
 from app.recording.lines import Lines, gap_of
 from app.recording.reading import Recording, Told, is_mcap
-from app.recording.regular import called, open_regular
+from app.recording.regular import called, open_regular, unreadable
 from app.words import count
 
 MOST_TOLD = 20
@@ -115,7 +114,7 @@ class Source:
                     yield record, False
                 self.unreadable, self.line = lines.unreadable, lines.line
         except OSError as error:
-            raise _unreadable(self.path, error) from error
+            raise unreadable(self.path, error, GIVE) from error
         if self.unreadable:
             self.warnings.append(
                 f"Line {self.line} of {self.name} could not be read; what it told is missing here."
@@ -146,7 +145,7 @@ def same(one: Source, two: Source, stopped: Callable[[], bool] = never) -> bool:
             try:
                 here, there = (file.read(min(left, COMPARED)) for file in (first, second))
             except OSError as error:
-                raise _unreadable(two.path, error) from error
+                raise unreadable(two.path, error, GIVE) from error
             if here != there:
                 return False
             if not here:
@@ -169,9 +168,4 @@ def _opened(path: Path) -> BinaryIO:
     try:
         return open_regular(path)
     except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
-
-
-def _unreadable(path: Path, error: Exception) -> RecordingError:
-    reason = error.strerror if isinstance(error, OSError) else str(error)
-    return RecordingError(f"{path} cannot be read ({reason}). {GIVE}")
+        raise unreadable(path, error, GIVE) from error

@@ -101,13 +101,14 @@ def test_what_is_well_beside_it_is_read(name: str, tmp_path: Path) -> None:
         ("theirs", r"is an MCAP file, but not one of plegscope's .* wrote it"),
         ("text", r"is no MCAP file\. Give a file that plegscope recorded"),
         ("no-mcap", "is no MCAP file"),
+        ("lines", r"is no MCAP file\. JSON lines can be played, .* give a recording, such as"),
         ("empty", "is no MCAP file"),
         ("newer", r"written by plegscope '9\.0' in format 99; this one reads up to 1\. Update"),
     ],
 )
 def test_others_are_refused_with_a_sentence(name: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
-    path.write_bytes(CORPUS[name])
+    path.write_bytes(b'{"kind": "note"}\n' if name == "lines" else CORPUS[name])
     with pytest.raises(RecordingError, match=said):
         read(path)
 
@@ -131,6 +132,17 @@ def test_bombs_end_where_the_files_size_allows_no_more(tmp_path: Path) -> None:
 def test_what_is_no_file_is_not_read(path: str, tmp_path: Path) -> None:
     with pytest.raises(RecordingError, match="cannot be read"):
         Recording(tmp_path / path)
+
+
+def test_whoever_may_not_read_what_root_recorded_is_told_how(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_given: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("app.recording.regular.os.open", refuse)
+    with pytest.raises(RecordingError, match=r"\(Permission denied\)\. .* use sudo here too"):
+        Recording(tmp_path / "node.mcap")
 
 
 def test_a_recording_is_known_by_its_name_or_its_beginning(tmp_path: Path) -> None:
