@@ -1,13 +1,24 @@
 """Faults as declarations: each says what it is, whom it hits, and what it imitates."""
 
+import re
 import typing
+from importlib import resources
 
 import msgspec
 import pytest
 
 from app.sim import faults
-from app.sim.faults import AnyFault, EventsLost, Fault, InspectionsFail, ListsSlow, StreamDelayed
+from app.sim.faults import (
+    AnyFault,
+    EventsLost,
+    Fault,
+    InspectionsFail,
+    ListsSlow,
+    PodFault,
+    StreamDelayed,
+)
 from app.sim.library import parse
+from app.sim.scenariofile import EnginePart, ScenarioFile
 from app.sim.units import Ns, millis, seconds
 
 KINDS: tuple[type[Fault], ...] = typing.get_args(AnyFault)
@@ -31,6 +42,29 @@ def test_each_says_what_it_imitates_in_a_sentence(kind: type[Fault]) -> None:
     assert len(kind.imitates.split()) >= 5
     assert kind.family in ("stream", "lists", "inspections", "runtime", "kubelet", "node")
     assert kind.__doc__
+
+
+PAGE = (resources.files("app.sim") / "scenarios" / "FAULTS.md").read_text("utf-8")
+
+
+def test_the_page_on_faults_has_every_kind_with_its_own_keys() -> None:
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \|[^|]*\|(.*)\|$", PAGE, re.MULTILINE))
+    assert list(rows) == [str(kind.__struct_config__.tag) for kind in KINDS]
+    for kind, told in zip(KINDS, rows.values(), strict=True):
+        told_keys = set(re.findall(r"`([a-z_]+)", told))
+        own = {field.encode_name for field in msgspec.structs.fields(kind)} - {"at", "for"}
+        if issubclass(kind, PodFault):
+            own -= {"pods", "share", "events"}
+        assert own - told_keys == set(), kind
+
+
+def test_the_page_on_faults_has_the_keys_of_a_file_and_an_example_that_plays() -> None:
+    head = PAGE.partition("Every fault has")[0]
+    for part in (ScenarioFile, EnginePart):
+        for field in msgspec.structs.fields(part):
+            assert re.search(rf"`[\[]*{field.name}\b", head), field.name
+    (example,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    assert [one.kind for one in parse(example, "a").faults] == ["lists-slow"]
 
 
 def test_a_fault_knows_what_it_is_called() -> None:
