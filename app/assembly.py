@@ -4,6 +4,7 @@ import asyncio
 import os
 import random
 import secrets
+import shlex
 import signal
 import socket
 import sys
@@ -248,8 +249,9 @@ class Parts:
         if not whole:
             remark(f"plegscope: {plain(recorder.missing())}\n")
         if self._settings.record_to:
-            written = recorder.state().bytes_total
-            remark(f"{plain(self._settings.record_to)}: {written:,} bytes.\n")
+            name, written = self._settings.record_to, recorder.state().bytes_total
+            play = f"`plegscope replay {plain(shlex.quote(name))}` plays it."
+            remark(f"{plain(name)}: {written:,} bytes. {play}\n")
 
     def begin(self, subject: Subject, first: Probe, hand: Hand | None = None) -> None:
         """Wire everything together and start; ``hand``: presses on a simulated node."""
