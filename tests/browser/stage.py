@@ -43,6 +43,13 @@ S = 1_000_000_000
 UNTIL = 100 * S
 """Session time at which a stage begins."""
 
+#: A server speaks twice a second. This one speaks when the test does, however long that takes: in
+#: between its page is told, by a message without anything in it, that it is there.
+PULSE = """setInterval(() => {
+  const source = window.plegscope?.source;
+  if (source?.link === "open") source.socket?.onmessage?.({ data: '{"type": "pulse"}' });
+}, 500);"""
+
 Message = Hello | Snapshot | Batch | State | Lagging | Bye
 
 
@@ -67,6 +74,7 @@ class Stage:
         self.pods: tuple[PodRow, ...] = ()
         self._began = time.monotonic_ns()
         self._routes: list[WebSocketRoute] = []
+        page.add_init_script(PULSE)
         page.route_web_socket("**/ws*", self._connected)
 
     @property
