@@ -124,7 +124,7 @@ class Subscriber:
 
     def __exit__(self, *_: object) -> None:
         self._stream.cancel()
-        self._thread.join(10)
+        self._thread.join(60)
         self._cri.close()
 
     def _read(self) -> None:
@@ -135,7 +135,7 @@ class Subscriber:
                 self._received[event.container_id, kind.removesuffix("_EVENT")] += 1
                 self._changed.notify_all()
 
-    def missing(self, happened: set[Happened], timeout_s: float = 10.0) -> set[Happened]:
+    def missing(self, happened: set[Happened], timeout_s: float = 60.0) -> set[Happened]:
         """What of this has not been received ``timeout_s`` from now."""
         with self._changed:
             self._changed.wait_for(lambda: happened <= self._received.keys(), timeout_s)

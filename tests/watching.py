@@ -18,7 +18,8 @@ from tests.lab import proc
 from tests.lab.pods import wait_for
 
 Line = dict[str, Any]
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
+TRIES = 5
 
 # Nothing of the machine's own configuration may decide which runtime a test watches.
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith("CONTAINER_")}
@@ -83,7 +84,7 @@ class Process:
             return self.process.stderr.read().decode(errors="replace")[-2000:]
         return ""
 
-    def end(self, timeout_s: float = 10.0) -> int:
+    def end(self, timeout_s: float = PATIENCE_S) -> int:
         """SIGTERM (and SIGCONT); returns the exit code."""
         if self.process.poll() is None:
             self.process.terminate()
@@ -177,6 +178,23 @@ class Watching(Process):
             "lifecycle", after=after, type="ContainerDied", container_id=container_id
         )
 
+    def wait_polled(self) -> None:
+        """Until a global relist has just ended: the next one is a period away."""
+        self.wait_kind("relist_finished", after=self.mark(), scope="global")
+
+    def died_by(self, source: str, end_one: Callable[[int], str]) -> Line:
+        """The death of what ``end_one`` ends and names, found by this source.
+
+        Another may be there first, as a poll that is due goes before: then the next one is tried,
+        by its number.
+        """
+        found: list[Line] = []
+        while len(found) < TRIES:
+            found.append(self.wait_died(end_one(len(found))))
+            if found[-1]["source"] == source:
+                return found[-1]
+        raise AssertionError(f"{TRIES} deaths, and none was found by {source}: {found}")
+
     def mark(self) -> int:
         """The present end of the records, for ``after``."""
         with self._changed:
@@ -217,7 +235,7 @@ class Watching(Process):
     def wait_agrees(self, listed: Listed) -> None:
         """Until the shadow believes exactly what the runtime lists."""
         after = self.mark()
-        for _ in range(20):
+        for _ in range(60):
             expected = states(listed())
             if self.containers() == expected:
                 return
@@ -228,7 +246,7 @@ class Watching(Process):
     def let_go(self) -> None:
         """Close the pipes, after the last line was read."""
         if self._thread.ident is not None:
-            self._thread.join(5)
+            self._thread.join(PATIENCE_S)
         super().let_go()
 
 

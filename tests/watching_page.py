@@ -91,7 +91,9 @@ class WatchingPage(Process):
             )
             viewer.sendall("".join(f"{line}\r\n" for line in (*lines, "")).encode())
             wait_for(
-                lambda: self.get("/api/v1/state")["viewers"] > 0, "the viewer to be let in", 10
+                lambda: self.get("/api/v1/state")["viewers"] > 0,
+                "the viewer to be let in",
+                PATIENCE_S,
             )
             stack.pop_all()
         return viewer

@@ -28,8 +28,8 @@ BASE = Path("/run/plegscope-lab")
 """Instances live here: a socket's path has at most 107 bytes, so it must be short."""
 
 SHIM_SOCKETS = Path("/run/containerd/s")
-START_TIMEOUT_S = 30.0
-STOP_TIMEOUT_S = 15.0
+START_TIMEOUT_S = 120.0
+STOP_TIMEOUT_S = 60.0
 OWNED = "t-"
 
 
@@ -123,7 +123,7 @@ class Containerd:
                 self._wait(lambda: self._has_image(cri))
 
     def stop(self) -> None:
-        """SIGTERM, as a service manager does; SIGKILL if that is not heeded in 15 s."""
+        """SIGTERM, as a service manager does; SIGKILL if that is not heeded in a minute."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:

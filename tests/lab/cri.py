@@ -135,7 +135,9 @@ class Cri:
             request_serializer=request.SerializeToString,
             response_deserializer=answer.FromString,
         )
-        return EventStream(remote(request(), timeout=timeout_s), timeout_s)
+        # Before the call, whose own time begins in it.
+        ends_at = math.inf if timeout_s is None else time.monotonic() + timeout_s
+        return EventStream(remote(request(), timeout=timeout_s), ends_at)
 
     @staticmethod
     def _types(service: str, method: str) -> tuple[Any, Any]:
@@ -152,9 +154,10 @@ class EventStream:
     at the end.
     """
 
-    def __init__(self, stream: Any, timeout_s: float | None) -> None:
+    def __init__(self, stream: Any, ends_at: float) -> None:
+        """``ends_at``: on the monotonic clock (s), or infinite."""
         self._stream = stream
-        self._ends_at = math.inf if timeout_s is None else time.monotonic() + timeout_s
+        self._ends_at = ends_at
         self._cancelled = False
 
     def __enter__(self) -> EventStream:

@@ -15,6 +15,9 @@ from tests.lab.image import IMAGE
 RUN_LABEL = "plegscope.lab/run"
 NAMESPACE = "lab"
 SLEEP = ("sleep", "2147483647")
+HEEDS_TERM = ("sh", "-c", "trap 'exit 0' TERM; sleep 1000 & wait")
+"""A command that ends with 0 on SIGTERM, from when ``Pods.wait_for_handler`` returns."""
+
 OUT_OF_MEMORY = ("sh", "-c", "sleep 1; exec dd if=/dev/zero of=/dev/null bs=256M count=1")
 """A command for `memory_mib` below 256. containerd listens for OOM kills only from some moment
 after the start: without the wait, one in ten ends as ``Error`` instead of ``OOMKilled``.

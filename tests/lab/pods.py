@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import secrets
 import signal
 import time
@@ -26,7 +27,7 @@ from tests.lab.errors import LabError
 from tests.lab.kubelet import RUN_LABEL, SLEEP, Pod, container_config, pod_config, pod_of
 
 WORKERS = 8
-WAIT_S = 30.0
+WAIT_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -218,6 +219,18 @@ class Pods:
             return {i for i in wanted if states.get(i, "CONTAINER_EXITED") != "CONTAINER_EXITED"}
 
         wait_for(lambda: not left(), f"{len(wanted)} containers to exit", timeout_s)
+
+    def wait_for_handler(self, container_id: str) -> None:
+        """Wait until a container's first process handles SIGTERM. Before, it would be ignored: the
+        first process of a pid namespace gets only the signals that it has a handler for.
+        """
+        status = proc.PROC / str(self.main_pid(container_id)) / "status"
+
+        def has_handler() -> bool:
+            caught = re.search(r"^SigCgt:\s*([0-9a-f]+)$", status.read_text(), re.MULTILINE)
+            return bool(caught and int(caught[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+        wait_for(has_handler, "the process to handle SIGTERM")
 
     # Breaking
 

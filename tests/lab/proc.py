@@ -144,7 +144,7 @@ def cgroup_directories(cgroup: str) -> list[Path]:
     return sorted(map(Path, found), reverse=True)
 
 
-def end_all(find: Callable[[], list[int]], timeout_s: float = 10.0) -> None:
+def end_all(find: Callable[[], list[int]], timeout_s: float = 60.0) -> None:
     """SIGKILL all that `find` returns, until it returns nothing; LabError if it goes on."""
     deadline = time.monotonic() + timeout_s
     while pids := find():
@@ -168,7 +168,7 @@ def unmount_all(directory: Path) -> None:
             return
 
 
-def remove_cgroups(cgroup: str, timeout_s: float = 5.0) -> None:
+def remove_cgroups(cgroup: str, timeout_s: float = 60.0) -> None:
     """Remove `cgroup` with all below it, waiting for the kernel to let go of the dead."""
     deadline = time.monotonic() + timeout_s
     while directories := cgroup_directories(cgroup):

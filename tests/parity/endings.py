@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import grpc
 import pytest
 
-from tests.lab.kubelet import OUT_OF_MEMORY, SLEEP
+from tests.lab.kubelet import HEEDS_TERM, OUT_OF_MEMORY, SLEEP
 from tests.lab.pods import ContainerInfo, StartFailed
 from tests.parity.node import Node, carried, kind_of, listening, run, told
-from tests.parity.suite import HEEDS_TERM, ended, of, run_of, scenario, started_of
+from tests.parity.suite import ended, of, run_of, scenario, started_of
 
 
 def ends(node: Node, command: Sequence[str], exit_code: int, reason: str, **more: int) -> None:

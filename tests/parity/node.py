@@ -15,7 +15,7 @@ from tests.lab.kubelet import Pod
 from tests.lab.pods import Pods
 from tests.parity.families import Family
 
-DEADLINE_S = 30.0
+DEADLINE_S = 60.0
 
 
 class Node(Protocol):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Callable
 
@@ -10,7 +9,7 @@ from tests.lab import proc
 from tests.lab.containerd import Containerd
 from tests.lab.pods import Pods
 from tests.parity.families import FAMILIES
-from tests.parity.node import until
+from tests.parity.node import DEADLINE_S
 
 
 class RealNode:
@@ -33,19 +32,13 @@ class RealNode:
         def kill() -> None:
             with proc.Process(pid) as process:
                 process.signal(signal.SIGKILL)
-                assert process.ended(10.0)
+                assert process.ended(DEADLINE_S)
 
         return kill
 
     def wait_for_handler(self, container_id: str) -> None:
         """See :class:`tests.parity.node.Node`."""
-        status = proc.PROC / str(self.pods.main_pid(container_id)) / "status"
-
-        def has_handler() -> bool:
-            caught = re.search(r"^SigCgt:\s*([0-9a-f]+)$", status.read_text(), re.MULTILINE)
-            return bool(caught and int(caught[1], 16) >> (signal.SIGTERM - 1) & 1)
-
-        until(has_handler, "the shell to handle SIGTERM")
+        self.pods.wait_for_handler(container_id)
 
     def kill_pause(self, sandbox_id: str) -> None:
         """See :class:`tests.parity.node.Node`."""

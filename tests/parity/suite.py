@@ -14,7 +14,6 @@ from tests.parity.node import Node
 Scenario = Callable[[Node], None]
 SCENARIOS: dict[str, Scenario] = {}
 
-HEEDS_TERM = ("sh", "-c", "trap 'exit 0' TERM; sleep 1000 & wait")
 ZERO_TIME = -6795364578871345152
 """Go's zero time in nanoseconds, overflowed."""
 

@@ -33,7 +33,7 @@ DEADLINE_S = StreamTiming().deadline or 0.0
 SLACK_S = 15.0
 """What a call may take by itself on a machine that is busy with 25 pods at once."""
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(900)
 
 Watch = Watching | WatchingPage
 

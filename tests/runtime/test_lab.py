@@ -24,7 +24,7 @@ from tests.lab.containerd import SHIM_SOCKETS, Containerd, sweep
 from tests.lab.cri import Cri, enum_names, message
 from tests.lab.errors import LabError, LabUnavailable
 from tests.lab.image import IMAGE, image_archive, root_filesystem
-from tests.lab.kubelet import OUT_OF_MEMORY
+from tests.lab.kubelet import HEEDS_TERM, OUT_OF_MEMORY
 from tests.lab.pods import Listing, Pods, StartFailed, wait_for
 
 EXITED = "CONTAINER_EXITED"
@@ -66,9 +66,10 @@ def test_ways_to_end(each_pods: Pods) -> None:
     assert ends("failed", ["sh", "-c", "exit 1"]) == (1, "Error")
     assert ends("fat", OUT_OF_MEMORY, memory_mib=32) == (137, "OOMKilled")
 
-    polite = each_pods.run("polite", ["sh", "-c", "trap 'exit 0' TERM; sleep 1000 & wait"])
+    polite = each_pods.run("polite", HEEDS_TERM)
     stubborn = each_pods.run("stubborn")
-    each_pods.stop(polite, grace_s=20)
+    each_pods.wait_for_handler(polite.container_ids[0])
+    each_pods.stop(polite, grace_s=60)
     each_pods.stop(stubborn, grace_s=0)
     assert each_pods.status(polite.container_ids[0]).exit_code == 0
     assert each_pods.status(stubborn.container_ids[0]).exit_code == 137
@@ -122,8 +123,9 @@ def test_what_others_made_is_left_alone(containerd2: Containerd, pods2: Pods) ->
 def test_events_of_a_pod(version: str, request: pytest.FixtureRequest) -> None:
     request.getfixturevalue(f"containerd{version}").restart()  # no events of other tests
     pods: Pods = request.getfixturevalue(f"pods{version}")
-    with pods.events(30.0) as stream:
-        pod = pods.run("job", ["sh", "-c", "exit 3"])
+    with pods.events(60.0) as stream:
+        # Not at once: told by two threads of the runtime, its end might come before its start.
+        pod = pods.run("job", ["sh", "-c", "sleep 1; exit 3"])
         seen = [
             (event.container_id, enum_names("ContainerEventType")[event.container_event_type])
             for event in itertools.islice(stream, 5)
@@ -149,9 +151,10 @@ def test_stream_ends_when_its_time_is_up(pods2: Pods) -> None:
 
 
 def test_cancelled_stream_ends_without_error(pods2: Pods) -> None:
-    pods2.run("web")
     with pods2.events() as stream:
         received = iter(stream)
+        # Not before: who has only just left may still take what is told then.
+        pods2.run("web")
         assert next(received).container_id
         stream.cancel()
         assert all(event.container_id for event in received)
@@ -168,7 +171,7 @@ def test_frozen_answers_nothing_and_thawed_answers(
         each_pods.cri.call("Version", timeout_s=0.3)
     assert late.value.code() == grpc.StatusCode.DEADLINE_EXCEEDED
     each_containerd.thaw()
-    assert each_pods.cri.call("Version", timeout_s=10.0).runtime_name == "containerd"
+    assert each_pods.cri.call("Version", timeout_s=60.0).runtime_name == "containerd"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["term", "kill"])
@@ -193,7 +196,7 @@ def test_exit_while_stopped_is_listed_after_the_start(
     assert each_containerd.pid == 0
     with proc.Process(main) as process:
         process.signal(signal.SIGKILL)
-        assert process.ended(10.0)
+        assert process.ended(60.0)
     each_containerd.start()
     each_pods.wait_exited(pod.container_ids)
     assert each_pods.status(pod.container_ids[0]).exit_code in (137, 255)
@@ -206,7 +209,7 @@ def test_three_versions_side_by_side(
     for containerd in (containerd16, containerd17, containerd2):
         containerd.recover()
         with Cri(containerd.endpoint) as cri:
-            versions.append(cri.call("Version", timeout_s=10.0).runtime_version)
+            versions.append(cri.call("Version", timeout_s=60.0).runtime_version)
         assert len(os.fsencode(containerd.socket)) <= 107
     assert [version[:2] for version in versions] == ["1.", "1.", "2."]
     assert [version[:4] for version in versions[:2]] == ["1.6.", "1.7."]
@@ -282,7 +285,8 @@ def test_sweep_purges_what_a_killed_process_left(containerd2: Containerd) -> Non
         assert name not in sweep()
         assert orphan.pid
         process.kill()
-    assert sweep() == [name]
+    # And what others on this machine may have left.
+    assert name in sweep()
     assert orphan.leftovers() == []
     assert traces(orphan) == []
     assert containerd2.pid
@@ -306,7 +310,7 @@ def test_hand_tool(hand: str) -> None:
             [sys.executable, "-m", "tests.lab", "--instance", hand, *words],
             capture_output=True,
             text=True,
-            timeout=50,
+            timeout=60,
             check=False,
             cwd=Path(__file__).parents[2],
         )
@@ -320,7 +324,7 @@ def test_hand_tool(hand: str) -> None:
     tool("run", "web", "--count", "2", "--", "sh", "-c", "sleep 1000")
     assert "processes signalled: 1" in tool("kill", "web-0")
     wait_for(lambda: tool("ps").count("exit 137 Error") == 1, "the killed container")
-    assert "STOPPED" in tool("events", "--seconds", "1")
+    assert "STOPPED" in tool("events", "--seconds", "3")
     assert "3 pods removed" in tool("storm", "--count", "1") + tool("rm")
     assert "no pod 'web-0'" in tool("kill", "web-0", code=1)
     tool("freeze")
@@ -411,5 +415,5 @@ def test_lock_lets_one_in_at_a_time(tmp_path: Path) -> None:
         thread = threading.Thread(target=second)
         thread.start()
         assert not entered.wait(0.05)
-    assert entered.wait(5.0)
+    assert entered.wait(60.0)
     thread.join()

@@ -13,7 +13,7 @@ from tests.lab.containerd import Containerd
 from tests.lab.cri import EventStream, enum_names
 from tests.lab.pods import Pods
 
-DEADLINE_S = 40.0
+DEADLINE_S = 120.0
 
 #: A pod with one container: made, killed and removed.
 LIFE = 8

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.lab.containerd import Containerd
-from tests.lab.kubelet import OUT_OF_MEMORY, Pod
-from tests.lab.pods import Pods, StartFailed, wait_for
+from tests.lab.kubelet import HEEDS_TERM, OUT_OF_MEMORY, Pod
+from tests.lab.pods import Pods, StartFailed
 from tests.watching import Line, Watching, watching
 
 End = tuple[int, str]
-
-TRAP = ["sh", "-c", "trap 'exit 0' TERM; sleep 1000 & wait"]
 
 
 def _exit(code: int) -> Callable[[Pods], Pod]:
@@ -37,12 +34,9 @@ def _killed(pods: Pods) -> Pod:
 
 
 def _stopped(pods: Pods) -> Pod:
-    pod = pods.run("polite", TRAP)
-    # Its child is begun behind the trap: from then on TERM is handled, before it would be ignored.
-    pid = pods.main_pid(pod.container_ids[0])
-    children = Path(f"/proc/{pid}/task/{pid}/children")
-    wait_for(lambda: children.read_text().strip(), "the shell to have set its trap")
-    pods.stop(pod, grace_s=20)
+    pod = pods.run("polite", HEEDS_TERM)
+    pods.wait_for_handler(pod.container_ids[0])
+    pods.stop(pod, grace_s=60)
     return pod
 
 
@@ -76,6 +70,19 @@ def found_by(containerd: Containerd) -> str:
     return "evented_pleg" if containerd.version.startswith("2") else "global"
 
 
+def end_one(watch: Watching, pods: Pods, *, pause: bool = False) -> Callable[[int], str]:
+    """Kills the container of a new pod (``pause``: its sandbox), just after a poll; its id."""
+
+    def end(number: int) -> str:
+        pod = pods.run(f"web-{number}")
+        watch.wait_kind("lifecycle", type="ContainerStarted", container_id=pod.container_ids[0])
+        watch.wait_polled()
+        assert (pods.kill_pause(pod) if pause else pods.kill(pod)) == 1
+        return pod.sandbox_id if pause else pod.container_ids[0]
+
+    return end
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_an_end_is_found_with_its_exit_code(
     way: str, node: tuple[Containerd, Watching], pods: Pods
@@ -95,13 +102,8 @@ def test_a_stop_is_told_asked_and_found_in_one_chain(
     node: tuple[Containerd, Watching], pods: Pods
 ) -> None:
     containerd, watch = node
-    pod = pods.run("web")
-    watch.wait_kind("lifecycle", type="ContainerStarted", container_id=pod.container_ids[0])
-    after = watch.mark()
-    pods.kill(pod)
-    died = watch.wait_died(pod.container_ids[0], after=after)
+    died = watch.died_by(found_by(containerd), end_one(watch, pods))
     chain = watch.chain(died)
-    assert died["source"] == found_by(containerd)
     if died["source"] == "global":
         assert "stream_event" not in chain
         assert chain["relist_started"]["scope"] == "global"
@@ -112,10 +114,9 @@ def test_a_stop_is_told_asked_and_found_in_one_chain(
         chain[kind]["seq"] for kind in ("stream_event", "request", "relist_started", "lifecycle")
     )
     event, request = chain["stream_event"], chain["request"]
-    assert (event["type"], event["container_id"]) == ("stopped", pod.container_ids[0])
+    assert (event["type"], event["container_id"]) == ("stopped", died["container_id"])
     assert (request["source"], request["event"]) == ("evented_pleg", event["event"])
-    assert 0 < died["after_ns"] < 1_000_000_000
-    assert died["t"] - event["t"] == died["after_ns"]
+    assert died["t"] - event["t"] == died["after_ns"] > 0
 
 
 def test_a_removed_pod_is_gone(node: tuple[Containerd, Watching], pods: Pods) -> None:
@@ -154,13 +155,8 @@ def test_a_killed_pause_process_is_a_dead_sandbox(
     node: tuple[Containerd, Watching], pods: Pods
 ) -> None:
     containerd, watch = node
-    pod = pods.run("web")
-    watch.wait_kind("lifecycle", type="ContainerStarted", container_id=pod.container_ids[0])
-    after = watch.mark()
-    pods.kill_pause(pod)
-    died = watch.wait_died(pod.sandbox_id, after=after)
+    died = watch.died_by(found_by(containerd), end_one(watch, pods, pause=True))
     assert died["is_sandbox"]
-    assert died["source"] == found_by(containerd)
 
 
 def test_what_the_stream_is_doing_is_said(node: tuple[Containerd, Watching], pods: Pods) -> None:
@@ -197,7 +193,4 @@ def test_1_7_joined_on_request_finds_a_stop_by_its_event(containerd17: Container
         watch = stack.enter_context(watching(containerd17.endpoint, "--join-shared-stream"))
         pods = stack.enter_context(Pods(containerd17.endpoint))
         watch.wait_kind("stream", state="connected")
-        pod = pods.run("web")
-        watch.wait_kind("lifecycle", type="ContainerStarted", container_id=pod.container_ids[0])
-        pods.kill(pod)
-        assert watch.wait_died(pod.container_ids[0])["source"] == "evented_pleg"
+        assert watch.died_by("evented_pleg", end_one(watch, pods))["event"] is not None
