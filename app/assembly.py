@@ -4,7 +4,6 @@ import asyncio
 import os
 import random
 import secrets
-import shlex
 import signal
 import socket
 import sys
@@ -30,7 +29,7 @@ from app.engine.profiles import PROFILES
 from app.engine.records import Note
 from app.engine.settings import EngineSettings
 from app.errors import RecordingError, RuntimeUnusable, SettingsError
-from app.greeting import greeting, recorded_where
+from app.greeting import greeting, recorded, recorded_where
 from app.journal.journal import Journal
 from app.jsonl import JsonlWriter
 from app.recording import live
@@ -249,9 +248,7 @@ class Parts:
         if not whole:
             remark(f"plegscope: {plain(recorder.missing())}\n")
         if self._settings.record_to:
-            name, written = self._settings.record_to, recorder.state().bytes_total
-            play = f"`plegscope replay {plain(shlex.quote(name))}` plays it."
-            remark(f"{plain(name)}: {written:,} bytes. {play}\n")
+            remark(recorded(self._settings.record_to, recorder.state().bytes_total))
 
     def begin(self, subject: Subject, first: Probe, hand: Hand | None = None) -> None:
         """Wire everything together and start; ``hand``: presses on a simulated node."""

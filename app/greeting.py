@@ -1,7 +1,8 @@
-"""What a session that begins says on the terminal."""
+"""What a session says on the terminal as it begins, and of its recording as it ends."""
 
 import os
 import platform
+import shlex
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
@@ -53,4 +54,11 @@ def recorded_where(settings: Settings, *, well: bool) -> str:
     return (
         f"{state_folder(os.environ)} (the flight recorder: at most "
         f"{kept.total_bytes >> 20} MiB and {kept.age_s / 3600:.0f} h)"
+    )
+
+
+def recorded(path: str, size: int) -> str:
+    """What became of a recording in a file of its own, of ``size`` bytes, and how it is played."""
+    return (
+        f"{plain(path)}: {size:,} bytes. `plegscope replay {plain(shlex.quote(path))}` plays it.\n"
     )

@@ -6,7 +6,7 @@ import platform
 
 import pytest
 
-from app.greeting import elsewhere
+from app.greeting import elsewhere, recorded
 
 
 def test_a_browser_elsewhere_is_told_how_it_gets_here(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,3 +25,10 @@ def test_a_browser_elsewhere_is_told_how_it_gets_here(monkeypatch: pytest.Monkey
     assert elsewhere(["http://192.0.2.2:7780/?token=a"]) == ""
     monkeypatch.setenv("DISPLAY", ":0")
     assert elsewhere(["http://127.0.0.1:7780/?token=secret"]) == ""
+
+
+def test_a_recording_that_ends_is_told_with_the_command_that_plays_it() -> None:
+    assert recorded("a b.mcap", 12345) == (
+        "a b.mcap: 12,345 bytes. `plegscope replay 'a b.mcap'` plays it.\n"
+    )
+    assert "\x1b" not in recorded("\x1b[2J.mcap", 1)

@@ -20,6 +20,7 @@ from app.sim.virtual import VirtualSession
 from app.simulate.progress import Progress, silent
 from app.simulate.table import plain, table
 from app.simulate.verdict import verdict
+from app.terminal import remark
 
 if TYPE_CHECKING:
     from app.recording.virtual import VirtualRecorder
@@ -76,6 +77,10 @@ def simulate(settings: Settings) -> int:
             f"Standard output cannot be written ({error.strerror}): the result is not complete. "
             "Make room, or write it elsewhere, and run it again."
         ) from error
+    if recorder is not None:
+        from app.greeting import recorded
+
+        remark(recorded(settings.record_to, Path(settings.record_to).stat().st_size))
     if not judged.well:
         sys.stderr.write(f"plegscope: {judged.text}\n")
     return 0 if judged.well else 1

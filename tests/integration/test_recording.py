@@ -217,6 +217,8 @@ def test_simulate_records_and_prints_the_same(tmp_path: Path) -> None:
     ) as recorded:  # fmt: skip
         assert (plain.ended(), recorded.ended()) == (0, 0)
         assert plain.out == recorded.out
+        assert f"{tmp_path}/a.mcap` plays it.\n" in recorded.err
+        assert plain.err == ""
     lines = [json.loads(line) for line in plain.out.splitlines()[:-1]]
     assert [one.record.seq for one in records(tmp_path / "a.mcap")[0]] == [
         line["seq"] for line in lines
