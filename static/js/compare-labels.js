@@ -1,8 +1,8 @@
 // @ts-check
 /** The names beside the lanes: each pod, then each run with how it noticed the pod's last end. */
 import { glyphOf } from "./compare-model.js";
-import { glyph, h } from "./dom.js";
-import { lateBy, splitName } from "./words.js";
+import { glyph, h, podName } from "./dom.js";
+import { lateBy } from "./words.js";
 
 /** @typedef {import("./compare-timeline.js").CompareTimeline} CompareTimeline @typedef {import("./compare-layout.js").Line} Line */
 
@@ -56,9 +56,8 @@ export class CompareLabels {
     element.style.height = `${line.h}px`;
     const { model } = this.timeline.host;
     if (!line.lane) {
-      const [name, hash] = splitName(line.pod.name);
       element.className = "group";
-      element.replaceChildren(h("b", {}, name), h("span", { class: "quiet" }, `${hash} ${line.pod.namespace}`));
+      element.replaceChildren(h("span", { class: "whole" }, ...podName(line.pod.name, (name) => h("b", {}, name))), h("span", { class: "quiet" }, line.pod.namespace));
       return;
     }
     const { run } = line.lane;

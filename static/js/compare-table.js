@@ -2,8 +2,8 @@
 /** The differences as rows: the canvas's equal, in words. A row can be reached and chosen by key. */
 import { clockOf } from "./compare-model.js";
 import { differs, happened, noticed } from "./compare-words.js";
-import { byId, glyph, h, setText } from "./dom.js";
-import { count, splitName } from "./words.js";
+import { byId, glyph, h, podName, setText } from "./dom.js";
+import { count } from "./words.js";
 
 /** @typedef {import("./compare-model.js").Model} Model @typedef {import("./compare-model.js").Difference} Difference */
 
@@ -85,11 +85,10 @@ export class CompareTable {
   /** @param {Difference} difference @param {boolean} first */
   #row({ id, row, t, kinds }, first) {
     const { model, off } = this.host;
-    const [name, hash] = splitName(row.who.pod);
     const seen = kinds.filter((kind) => !off.has(kind));
     return h("tr", { "data-id": id, tabindex: first ? 0 : -1, "aria-selected": String(id === this.selected) },
       h("td", { class: "mono" }, clockOf(t, 3)),
-      h("td", { class: "pod" }, h("b", {}, name), hash ? h("span", { class: "hash" }, ` ${hash}`) : ""),
+      h("td", { class: "pod" }, ...podName(row.who.pod, (name) => h("b", {}, name))),
       h("td", {}, happened(row)),
       ...model.runs.map((_, run) => h("td", { class: "dim", "data-run": model.runs[run].name }, noticed(row, run))),
       h("td", { class: "what" }, h("span", {}, ...seen.map((kind) => glyph(kind)), h("span", {}, differs(model, row, off)))));

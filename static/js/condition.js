@@ -12,9 +12,9 @@
  * @typedef {"hurry"|"start"|"incident"} Act
  * @typedef {{text: string, href: string, act?: Act, key?: string}} Action
  *   `act`: what a button does here, where the page can; else the link leads on. `key` does the same.
- * @typedef {{length: number, whole: boolean, read: number, incidents: number}} Ending
+ * @typedef {{length: number, whole: boolean, read: number, incidents: number, what?: "run"}} Ending
  *   What is played, where the cursor is at its end: how long it is (ns), and how many incidents it
- *   has; not `whole`: it has only been `read` so far (0 to 1).
+ *   has; not `whole`: it has only been `read` so far (0 to 1). `what`: it is no recording, but a run.
  * @typedef {{
  *   state: SessionState|null, now: number, link: "connecting"|"open"|"waiting", silence: number,
  *   online: boolean, farewell: string, lagging: number, usual: number|null, pods: number,
@@ -106,10 +106,8 @@ function atEnd(at) {
       meaning: last.replace("At its end:", "Here:"), action, also, was,
     };
   }
-  return {
-    id: "recorded", icon: "waiting", word: "End of the recording.", fact: ["It tells of ", { b: duration(ending.length) }, "; what came after is not known."],
-    meaning: last, action, also, was,
-  };
+  const fact = ending.what === "run" ? ["It was played for ", { b: duration(ending.length) }, "."] : ["It tells of ", { b: duration(ending.length) }, "; what came after is not known."];
+  return { id: "recorded", icon: "waiting", word: `End of the ${ending.what ?? "recording"}.`, fact, meaning: last, action, also, was };
 }
 
 /** A time between two recordings: how the node was is not known. @param {Situation} at @returns {Condition|null} */
@@ -229,7 +227,7 @@ function passing(at) {
   }
   const recorder = state.recording;
   if (recorder && !recorder.well) {
-    const lost = recorder.lost ? `${count(recorder.lost, "thing")} of what the page shows ${recorder.lost === 1 ? "is" : "are"} not in the file. ` : "";
+    const lost = recorder.lost ? `${count(recorder.lost, "thing")} ${recorder.lost === 1 ? "is" : "are"} not in the file. ` : "";
     const why = sentence(recorder.trouble) || "It does not say why.";
     return {
       id: "recording-stopped", icon: "warning", word: "Recording stopped.", fact: [why[0].toUpperCase() + why.slice(1)],
@@ -293,13 +291,15 @@ function lastRelist(at) {
   const { health, last_global: last, running } = state.engine;
   const started = { b: age(at.now - (health.last_start_t ?? at.now)) };
   const limit = { b: duration(health.threshold_ns) };
+  // At the end of what is played nothing goes on.
+  const [did, ago] = at.ending ? ["had started ", " before"] : ["started ", " ago"];
   if (running && running.scope === "global" && at.now - running.started > 1e9) {
     return ["The global relist that began ", { b: age(at.now - running.started) }, " ago has not come back; the limit is ", limit, "."];
   }
   if (last && last.ok !== false && typeof last.duration_ns === "number") {
-    return ["The last global relist started ", started, " ago and took ", { b: duration(last.duration_ns) }, "; the limit is ", limit, "."];
+    return [`The last global relist ${did}`, started, `${ago} and took `, { b: duration(last.duration_ns) }, "; the limit is ", limit, "."];
   }
-  return ["The last global relist started ", started, " ago; the limit is ", limit, "."];
+  return [`The last global relist ${did}`, started, `${ago}; the limit is `, limit, "."];
 }
 
 /** The same behind another sentence. @param {Situation} at */

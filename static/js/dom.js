@@ -1,6 +1,8 @@
 // @ts-check
 /** Small helpers for the document. Data only ever becomes text, never markup. */
 
+import { splitName } from "./words.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /** Characters that steer the text's direction or are not seen: hostile names use them. */
@@ -47,6 +49,17 @@ function fill(element, attributes, children) {
 /** Where a pod's name leads: to its story, if it is a pod of the node that the server watches. @param {string} uid */
 export function podPath(uid) {
   return byId("main").dataset.stream ? `/pods/${encodeURIComponent(uid)}` : "#plot";
+}
+
+/**
+ * A pod's name with its generated hash set apart. The hyphen between them is not seen, but is there for
+ * whoever hears the name or copies it.
+ * @param {string} full @param {(name: string) => Node|string} [made] of the name alone
+ * @returns {(Node|string)[]}
+ */
+export function podName(full, made = (name) => name) {
+  const [name, hash] = splitName(full);
+  return [made(name), ...(hash ? [h("span", { class: "joint" }, "-"), h("span", { class: "hash" }, hash)] : [])];
 }
 
 /** One of the sprite's glyphs. @param {string} name @param {string} [className] */

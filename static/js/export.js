@@ -4,7 +4,7 @@
  * server, so what a link would hold stands behind the `#` of the address.
  */
 import { byId } from "./dom.js";
-import { endingOf } from "./ending.js";
+import { endingOf, wholeOf } from "./ending.js";
 import { NodePage } from "./nodepage.js";
 import { Player } from "./player.js";
 import { PlayerBar, playerKeys } from "./player-bar.js";
@@ -66,7 +66,7 @@ function exportPage() {
     steady: STEADY,
     range: () => [0, Math.max(1, player.duration)],
     // There is nothing here that leads to incidents.
-    film: () => (player.film ? { bins: "", end: player.duration, known: true } : null),
+    film: () => wholeOf(player),
     ending: () => { const ending = endingOf(player); return ending && { ...ending, incidents: 0 }; },
     keys: () => [...playerKeys(() => bar)],
     address: {

@@ -84,8 +84,8 @@ export class Gauge {
     }
   }
 
-  /** @param {import("./types.js").SessionState|null} state @param {number} now @param {import("./stats.js").Usual|null} usual */
-  update(state, now, usual) {
+  /** @param {import("./types.js").SessionState|null} state @param {number} now @param {import("./stats.js").Usual|null} usual @param {boolean} [ended] what is played is over: nothing is now */
+  update(state, now, usual, ended = false) {
     if (!state) return;
     const { health, last_global: last, running } = state.engine;
     const limit = health.threshold_ns;
@@ -114,7 +114,7 @@ export class Gauge {
     if (ago !== null) this.pin.setAttribute("d", `M${x(ago)} 20v18`);
     const open = running && running.scope === "global" && now - running.started > 1e9;
     const tookWords = took === null ? "" : `took ${duration(took)}`;
-    const agoWords = ago === null ? "" : open ? `running for ${age(now - running.started)}` : `started ${age(ago)} ago`;
+    const agoWords = ago === null ? "" : open ? `running for ${age(now - running.started)}` : `started ${age(ago)} ${ended ? "before" : "ago"}`;
     this.#write(this.tookText, tookWords, took === null ? 0 : x(took), "start");
     const right = ago !== null && x(ago) > this.width * 0.62;
     this.#write(this.agoText, agoWords, ago === null ? 0 : x(ago) + (right ? -7 : 7), right ? "end" : "start");

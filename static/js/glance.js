@@ -10,18 +10,15 @@
 import { wasStopped } from "./condition.js";
 import { byId, h, parts, setChildren, setText } from "./dom.js";
 import { isNarrow } from "./palette.js";
+import { Spoken } from "./spoken.js";
 import { slowestCall, stops, timesWords, usual } from "./stats.js";
 import { age, bytes, count, duration, recordingWords } from "./words.js";
 
 /** Conditions that say themselves how the stream is. */
 const ABOUT_STREAM = new Set(["stream-down", "given-up", "polling", "safety"]);
-/** A spoken summary at most this often, ms. */
-const SPEAK_EVERY = 10_000;
 
-/** Second line: stops of the last minute, by how they were found. @param {Store} store @param {number} now @param {boolean} [stream] whether to say how the stream is @returns {Parts} */
-function countsLine(store, now, stream = true) {
-  const state = store.state;
-  if (!state) return [];
+/** Stops of the last minute, by how they were found. @param {Store} store @param {number} now @returns {Parts} */
+function stopsLine(store, now) {
   const found = stops(store, now);
   /** @type {Parts} */
   const line = [];
@@ -39,6 +36,14 @@ function countsLine(store, now, stream = true) {
     groups.forEach((group, i) => line.push(...(i ? ["; "] : []), ...group));
     line.push(".");
   }
+  return line;
+}
+
+/** Second line: the stops, the stream, the queue. @param {Store} store @param {number} now @param {boolean} stream whether to say how the stream is @returns {Parts} */
+function countsLine(store, now, stream) {
+  const state = store.state;
+  if (!state) return [];
+  const line = stopsLine(store, now);
   if (stream) line.push(` ${streamWords(state, now, store.downSince)}`);
   const { length, capacity, held } = state.engine.queue;
   const queue = `${length} of ${capacity}`;
@@ -62,13 +67,15 @@ export function streamWords(state, now, downSince) {
   }
 }
 
+/** A word that is left out where there is no room. @param {string} text */
+const wide = (text) => h("span", { class: "wide-word" }, text);
+
 export class Glance {
   /** @param {Store} store @param {Record<string, (() => void)|null>} acts what can be done here, by name */
   constructor(store, acts) {
     this.store = store;
     this.acts = acts;
-    /** Somebody asked to try at once, and has not been told what came of it. */
-    this.asked = false;
+    this.spoken = new Spoken();
     this.means = h("span", { class: "means" });
     this.action = h("span", { class: "acts" });
     byId("meaning").replaceChildren(this.means, " ", this.action);
@@ -77,8 +84,6 @@ export class Glance {
     this.width = 0;
     this.tallest = 0;
     this.heldFor = "";
-    this.spokenAt = -Infinity;
-    this.spokenId = "";
   }
 
   /**
@@ -109,7 +114,11 @@ export class Glance {
     setText(byId("back-text"), back.lookingBack > 0.5e9 ? `Looking back ${age(back.lookingBack)}.` : "Paused.");
     setText(byId("back-count"), back.fresh ? `${count(back.fresh, "new record")},` : "");
     this.#keepHeight(condition.id);
-    this.#speak(condition, `${of}${condition.word} ${flat(condition.fact)} ${flat(counts)}`);
+    const text = this.spoken.next({
+      id: condition.id, waits: condition.waits, state: `${of}${condition.word} ${flat(condition.fact)} ${condition.meaning}`.trim(),
+      stops: store.state ? flat(stopsLine(store, now)) : "", newest: store.finds.at(-1)?.seq ?? null,
+    }, performance.now());
+    if (text !== null) setText(byId("spoken"), text);
     this.#foot(now);
   }
 
@@ -155,31 +164,8 @@ export class Glance {
 
   /** Somebody asked to try at once: is told so, and then what came of it. */
   trying() {
-    this.asked = true;
+    this.spoken.asked = true;
     setText(byId("spoken"), "Trying to connect.");
-  }
-
-  /** @param {Condition} condition @param {string} text */
-  #speak(condition, text) {
-    const time = performance.now();
-    if (this.asked && condition.waits === undefined) {
-      this.asked = false;
-      this.spokenAt = -Infinity;
-      this.spokenId = "";
-      text = `Connected again. ${text}`;
-    } else if (this.asked && condition.waits) {
-      this.asked = false;
-      setText(byId("spoken"), `No answer yet. ${text}`);
-      this.spokenAt = time;
-      return;
-    }
-    if (time - this.spokenAt < SPEAK_EVERY) return;
-    // The ticking seconds of a healthy node are no news: only stops and changes of state are.
-    const news = condition.id + (this.store.finds.at(-1)?.seq ?? "");
-    if (news === this.spokenId) return;
-    this.spokenId = news;
-    this.spokenAt = time;
-    setText(byId("spoken"), text);
   }
 
   /** @param {number} now */
@@ -189,14 +175,14 @@ export class Glance {
     const { cost, engine } = state;
     const own = `${(cost.cpu * 100).toFixed(1)}\u00a0% CPU · ${bytes(cost.rss_bytes)}`;
     const recorded = recordingWords(state.recording);
-    setChildren(byId("cost"), own + recorded, () => ["plegscope itself: ", h("b", {}, own), recorded]);
+    setChildren(byId("cost"), own + recorded, () => ["plegscope", wide(" itself"), ": ", h("b", {}, own), recorded]);
     const calls = this.#calls(now);
-    setChildren(byId("calls"), calls.join("|"), () => (calls.length ? ["runtime calls: ", h("b", {}, calls[0]), ...calls.slice(1).map((each) => ` · ${each}`)] : []));
+    setChildren(byId("calls"), calls.join("|"), () => (calls.length ? [wide("runtime "), "calls: ", h("b", {}, calls[0]), ...calls.slice(1).map((each) => ` · ${each}`)] : []));
     setText(byId("more-cost"), `${calls.length ? `Runtime calls: ${calls.join(" · ")}. ` : ""}plegscope itself: ${own}${recorded}`);
     const queue = `${engine.queue.length} of ${engine.queue.capacity}`;
     setChildren(byId("queue"), `${queue}|${engine.queue.held}`, () => ["queue ", h("b", {}, queue), engine.queue.held ? ` · ${engine.queue.held} held` : ""]);
     const by = Object.entries(engine.events).filter(([, n]) => n > 0).map(([name, n]) => `${name}\u00a0${n.toLocaleString("en-US")}`).join(" · ");
-    setChildren(byId("sources"), by, () => (by ? ["lifecycle events by source: ", h("b", {}, by)] : []));
+    setChildren(byId("sources"), by, () => (by ? [wide("lifecycle "), "events", wide(" by source"), ": ", h("b", {}, by)] : []));
   }
 
   /** What the node is asked, and which answer took longest. @param {number} now @returns {string[]} */

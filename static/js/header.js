@@ -41,7 +41,7 @@ export class Header {
     page.writeZone();
     page.glance.update(how, seen, { following: here, lookingBack: now - to, fresh: here || page.options.clock ? 0 : store.lastSeq - page.leftAt }, page.name);
     page.glance.heads(seen);
-    page.gauge.update(store.state, seen, typical);
+    page.gauge.update(store.state, seen, typical, how.id === "recorded");
     page.trend.update(store, seen, typical);
     page.distribution.update(store, seen);
     const { stores, of } = page.counted();

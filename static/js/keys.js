@@ -60,7 +60,7 @@ export class Keys {
     this.switch.addEventListener("change", () => setting("keys", this.switch.checked ? null : "off"));
     const sheet = byId("keys-list");
     for (const { show, what } of [...keys.map((key) => ({ show: key.show, what: key.what })), ...also.map((each) => ({ show: each.keys, what: each.what }))]) {
-      sheet.append(h("dt", {}, ...show.split(" ").map((name) => h("kbd", {}, name))), h("dd", {}, what));
+      sheet.append(h("div", {}, h("dt", {}, ...show.split(" ").map((name) => h("kbd", {}, name))), h("dd", {}, what)));
     }
     byId("keys-open").addEventListener("click", () => this.dialog.showModal());
     document.addEventListener("keydown", (event) => {

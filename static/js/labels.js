@@ -13,8 +13,8 @@
  */
 import { lateness } from "./stats.js";
 import { findGlyph } from "./story.js";
-import { count, exitMeaning, lateBy, splitName } from "./words.js";
-import { glyph, h, podPath, s } from "./dom.js";
+import { count, exitMeaning, lateBy } from "./words.js";
+import { glyph, h, podName, podPath, s } from "./dom.js";
 
 const SPARE = 200;
 
@@ -211,8 +211,7 @@ export class Labels {
   /** @param {HTMLElement} element @param {Row} row @param {Lane} lane */
   #pod(element, row, lane) {
     element.className = `lane${row.tall ? " tall" : ""}${lane.goneT === null ? "" : " gone"}${row.pinned ? " pinned" : ""}`;
-    const [name, hash] = splitName(lane.label);
-    const link = h("a", { href: podPath(lane.uid), "data-uid": lane.uid, "data-act": "pod", title: `${lane.namespace}/${lane.name}${lane.ahead ? ", comes later" : lane.goneT === null ? "" : ", gone"}` }, name, hash ? h("span", { class: "hash" }, hash) : null);
+    const link = h("a", { href: podPath(lane.uid), "data-uid": lane.uid, "data-act": "pod", title: `${lane.namespace}/${lane.name}${lane.ahead ? ", comes later" : lane.goneT === null ? "" : ", gone"}` }, ...podName(lane.label));
     const fold = this.host && lane.parts.size
       ? h("button", { type: "button", class: "fold", "data-act": "fold", "aria-expanded": String(row.open === true), "aria-label": `${count(lane.parts.size, "container")} of ${lane.label}`, title: `${count(lane.parts.size, "container")} (c)` }, chevron())
       : null;

@@ -16,6 +16,7 @@
  * }} Facts
  */
 import { byId, setText, setting } from "./dom.js";
+import { wholeOf } from "./ending.js";
 import { Answers, offerAgain } from "./lesson-answer.js";
 import { LessonLayer } from "./lesson-layer.js";
 import { laneHeight, rateFor } from "./lesson-place.js";
@@ -53,6 +54,7 @@ class LessonPage {
       capacity: CAPACITY,
       steady: STEADY,
       range: () => [0, Math.max(1, this.player.duration)],
+      film: () => wholeOf(this.player),
       keys: () => this.#keys(),
       // The page's own wishes are not written into the address: it holds the step.
       address: { read: () => "", write: () => new URL(this.panel.dataset.address ?? "", location.href).search.slice(1) },

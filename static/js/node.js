@@ -5,7 +5,7 @@ import { Connection } from "./connection.js";
 import { byId } from "./dom.js";
 import { Faults, faultKeys } from "./faults.js";
 import { NodePage } from "./nodepage.js";
-import { nowKeys } from "./now.js";
+import { nowKeys, wireSave } from "./now.js";
 import { recalling } from "./recall.js";
 
 /** Where to connect to, and what to resume from. @param {NodePage} page */
@@ -43,6 +43,7 @@ const page = new NodePage({
     url: () => url(shown), barred, onMessage: (message) => shown.take(message), onLink: () => { shown.timeline.dirty = true; },
   }),
 });
+wireSave(page);
 if (pressable) faults = new Faults(page);
 // For the console and the browser tests: what the page knows.
 /** @type {any} */ (window).plegscope = page;

@@ -51,10 +51,18 @@ function toggle(page) {
   void /** @type {any} */ (window).htmx?.ajax("GET", "/now", { target: "#panel-body" });
 }
 
+/** The button saves what the key does; without scripts it is a link to the lines. @param {import("./nodepage.js").NodePage} page */
+export function wireSave(page) {
+  document.querySelector(".save-open")?.addEventListener("click", (event) => {
+    event.preventDefault();
+    save(formOf(page.store.state, false));
+  });
+}
+
 /** @param {import("./nodepage.js").NodePage} page @returns {import("./keys.js").Key[]} */
 export function nowKeys(page) {
   return [
-    { keys: ["o"], show: "o", what: "now: what there is, what just ended, what is slow", run: () => toggle(page) },
+    { keys: ["o"], show: "o", what: "what just ended, what is slow, and all containers", run: () => toggle(page) },
     { keys: ["s"], show: "s", what: "save the last 5 minutes", run: () => save(formOf(page.store.state, false)) },
     { keys: ["S"], show: "Shift s", what: "the same as JSON lines", run: () => save(formOf(page.store.state, true)) },
   ];

@@ -5,6 +5,7 @@
  * `fetchRun` and `tellProgress` are for other pages that show a run, such as the lessons.
  */
 import { byId, setText } from "./dom.js";
+import { endingOf, wholeOf } from "./ending.js";
 import { NodePage } from "./nodepage.js";
 import { Player } from "./player.js";
 import { PlayerBar, playerKeys, progressWords } from "./player-bar.js";
@@ -61,6 +62,8 @@ function runPage() {
     capacity: CAPACITY,
     steady: STEADY,
     range: () => [0, Math.max(1, player.duration)],
+    film: () => wholeOf(player),
+    ending: () => endingOf(player, [], "run"),
     keys: () => [...playerKeys(() => bar), ...pressKeys(() => presses)],
     address: {
       read: pageQuery,

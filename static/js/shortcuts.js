@@ -6,6 +6,9 @@ import { Keys, enter as goTo, leave, typing } from "./keys.js";
 import { laneKeys } from "./lane-menu.js";
 import { timeOfDay } from "./words.js";
 
+/** What arrows scroll, and what is read beside the timeline: they are theirs there. */
+const SCROLLS = ".scroll-x, .drawer, [popover]";
+
 /** @param {import("./nodepage.js").NodePage} page @param {import("./keys.js").Key[]} [more] keys of the page around; they come before */
 export function wireKeys(page, more = []) {
   const { timeline, view, clock } = page;
@@ -21,7 +24,7 @@ export function wireKeys(page, more = []) {
       page.pause();
       const item = timeline.step(direction);
       if (item) setText(byId("cursor-says"), title(page.store, item, clock.now(), (wall) => timeOfDay(wall, page.times, 3)));
-    } else if (sideways && page.shownView === "timeline" && (event.target === document.body || event.target === timeline.canvas || page.besides.some(({ canvas }) => event.target === canvas))) {
+    } else if (sideways && page.shownView === "timeline" && !(event.target instanceof Element && event.target.closest(SCROLLS))) {
       event.preventDefault();
       pan(sideways);
     }

@@ -6,10 +6,10 @@
  *
  * @typedef {import("./store.js").Store} Store
  */
-import { byId, glyph, h, setText } from "./dom.js";
+import { byId, glyph, h, podName, setText } from "./dom.js";
 import { SORTS } from "./lane-order.js";
 import { cells, isNews, pick } from "./rows.js";
-import { count, splitName, timeOfDay } from "./words.js";
+import { count, timeOfDay } from "./words.js";
 
 /** Rows in the document at most, and how many of them above the first in sight. */
 const ROWS = 250;
@@ -191,10 +191,9 @@ export class Table {
   /** @param {import("./types.js").Rec} rec @param {import("./lane.js").Lane|null} lane */
   #row(rec, lane) {
     const { glyph: icon, what, by, after, detail } = cells(rec);
-    const [name, hash] = splitName(lane?.label ?? "");
     return h("tr", { "data-seq": rec.seq, tabindex: -1, "aria-selected": String(rec.seq === this.selected) },
       h("td", { class: "mono" }, timeOfDay(rec.wall, this.host.utc(), 3)),
-      h("td", { class: "pod" }, lane ? h("b", {}, name) : "", hash ? h("span", { class: "hash" }, ` ${hash}`) : ""),
+      h("td", { class: "pod" }, ...(lane ? podName(lane.label, (name) => h("b", {}, name)) : [])),
       h("td", { class: "dim" }, lane?.namespace ?? ""),
       h("td", { class: "what" }, h("span", {}, glyph(icon), h("span", {}, what))),
       h("td", { class: "dim" }, by),

@@ -3,10 +3,10 @@
  * On narrow screens the parts of the page are tabs: Now, Timeline, Table, More. On wide ones only
  * the list of latest stops is hidden and the rest stands side by side.
  */
-import { byId, glyph, h, setChildren } from "./dom.js";
+import { byId, glyph, h, podName, setChildren } from "./dom.js";
 import { isNewStop, lateness } from "./stats.js";
 import { findGlyph } from "./story.js";
-import { exitMeaning, lateBy, splitName, timeOfDay } from "./words.js";
+import { exitMeaning, lateBy, timeOfDay } from "./words.js";
 
 const LATEST = 8;
 
@@ -58,10 +58,9 @@ export class Tabs {
   #item(find) {
     const { rec } = find;
     const late = lateness(rec);
-    const [name] = splitName(this.store.lanes.get(rec.uid ?? "")?.label ?? "");
     const exit = typeof rec.exit_code === "number" ? `exit ${rec.exit_code}, ${exitMeaning(rec.exit_code, rec.reason).short}` : "exit not known";
     const button = h("button", { type: "button", class: "latest-item" }, glyph(findGlyph(rec)),
-      h("span", { class: "latest-name" }, h("b", {}, name), h("span", { class: "sub" }, exit)),
+      h("span", { class: "latest-name" }, h("b", {}, ...podName(this.store.lanes.get(rec.uid ?? "")?.label ?? "")), h("span", { class: "sub" }, exit)),
       h("span", { class: "latest-time" }, h("b", {}, late === null ? "" : lateBy(late)), h("span", { class: "sub mono" }, timeOfDay(rec.wall, this.utc()))));
     button.addEventListener("click", () => this.select(find.seq));
     return h("li", {}, button);

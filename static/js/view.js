@@ -23,6 +23,8 @@ export class View {
     this.end = null;
     /** Move in steps instead of gliding: the reader's system asks for less motion. */
     this.stepped = false;
+    /** What was shown before the window closed in on something: the present needs that much again. @type {{before: number, span: number}|null} */
+    this.closed = null;
   }
 
   get following() {
@@ -37,6 +39,8 @@ export class View {
 
   follow() {
     this.end = null;
+    if (this.closed?.span === this.span) this.span = this.closed.before;
+    this.closed = null;
   }
 
   /** @param {number} now */
@@ -78,7 +82,9 @@ export class View {
 
   /** Show from `from` to `to`, with room around. @param {number} from @param {number} to @param {number} now */
   show(from, to, now) {
+    const before = this.closed?.span === this.span ? this.closed.before : this.span;
     this.span = Math.min(LONGEST, Math.max(20e6, (to - from) * 3));
+    this.closed = this.span < before ? { before, span: this.span } : null;
     this.end = (from + to) / 2 + this.span / 2;
     this.#clamp(now);
   }

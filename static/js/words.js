@@ -238,7 +238,7 @@ export function ignoredBecause(reason) {
 }
 
 /**
- * A pod's name with its generated hash apart: ["cart", "7d9c6f5b8-4xk2p"].
+ * A pod's name with its generated hash apart, without the hyphen between them: ["cart", "7d9c6f5b8-4xk2p"].
  * Kubernetes' generated suffixes have no vowels; a StatefulSet's ordinal is shorter and stays.
  * @param {string} name @returns {[string, string]}
  */

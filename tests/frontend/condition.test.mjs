@@ -129,7 +129,7 @@ test("polling only: no stream, or for the node's safety with the flag", () => {
   const safe = say({ engine: stream({ state: "off", policy: "relist_only" }), more: { runtime: { reason: "containerd 1.7 shares one channel" } } });
   assert.equal(safe.text, "Polling only, for the node’s safety.");
   assert.match(safe.meaning, /^containerd 1.7 shares one channel\./);
-  assert.match(safe.action.text, /--join-shared-stream/);
+  assert.equal(safe.action.text, "What joining costs");
 });
 
 test("slow compared with this node's usual", () => {
@@ -172,7 +172,7 @@ test("a recorder in trouble is said with what is missing, before anything that s
   const recording = { well: false, trouble: "no space left on device", file: "", bytes_total: 0, bytes_per_s: 0, cpu: 0, lost: 1204 };
   const { id, icon, text, meaning, action } = say({ engine: stream({ state: "off", policy: "relist_only" }), more: { recording } });
   assert.deepEqual([id, icon, text], ["recording-stopped", "warning", "Recording stopped. No space left on device."]);
-  assert.match(meaning, /1,204 things of what the page shows are not in the file\. PLEG is healthy/);
+  assert.match(meaning, /1,204 things are not in the file\. PLEG is healthy/);
   assert.deepEqual([action.text, action.href], ["Choose another place", "/help#recording-stopped"]);
   assert.equal(say({ engine: health({}), more: { recording: { ...recording, well: true } } }).id, "healthy");
 });
@@ -195,10 +195,11 @@ test("the end of what is played: how it was then, and what can be done", () => {
   }));
   const { id, word, fact, meaning, action, also, was } = at({});
   assert.equal(`${word} ${flat(fact)}`, "End of the recording. It tells of 2 min 5 s; what came after is not known.");
-  assert.match(meaning, /^At its end: Healthy\. The last global relist started 0\.4\u00a0s ago/);
+  assert.match(meaning, /^At its end: Healthy\. The last global relist had started 0\.4\u00a0s before/);
   assert.deepEqual([id, action?.act, action?.key, also?.act, also?.key, was?.id], ["recorded", "start", "Home", "incident", "E", "healthy"]);
   assert.match(at({}, health({ last_start_t: -192 * S })).meaning, /^At its end: Unhealthy\./);
   assert.equal(at({ incidents: 0 }).also, null);
+  assert.equal(`${at({ what: "run" }).word} ${flat(at({ what: "run" }).fact)}`, "End of the run. It was played for 2 min 5 s.");
   assert.match(`${at({ whole: false, read: 0.72 }).word} ${flat(at({ whole: false, read: 0.72 }).fact)}`, /^Read up to here\. 72.% of the recording; more is on its way\.$/);
 });
 

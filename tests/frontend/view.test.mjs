@@ -18,6 +18,19 @@ test("it follows the present until it is told to stop", () => {
   assert.ok(view.window(NOW + 5 * S)[1] > to);
 });
 
+test("back at the present as much is shown as before the window closed in on something, unless it was zoomed since", () => {
+  const view = new View();
+  view.show(NOW - 10 * S, NOW - 10 * S + 1e6, NOW);
+  view.show(NOW - 20 * S, NOW - 20 * S + 2e6, NOW);
+  assert.equal(view.span, 20e6);
+  view.follow();
+  assert.equal(view.span, 60 * S);
+  view.show(NOW - 10 * S, NOW - 10 * S + 1e6, NOW);
+  view.zoom(2, NOW);
+  view.follow();
+  assert.equal(view.span, 40e6);
+});
+
 test("where motion is not wanted the window moves in steps, and the present stays in it", () => {
   const view = new View();
   view.stepped = true;
