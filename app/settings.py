@@ -264,7 +264,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "--call-timeout",
         "call_timeout_ns",
-        "deadline of each call to the runtime (default: 2m, the kubelet's)",
+        "deadline of each call to the runtime (default: 2m, the kubelet's); only Version, which "
+        "tells who is there, is to be answered within 3s",
         ("watch", "record"),
         "DURATION",
         parse_duration,
