@@ -472,6 +472,8 @@ def test_lagging_is_said_and_what_is_lost_is_a_gap(
 
 def test_gone_then_back_with_what_was_missed(page: Page, stage: Stage, server: Command) -> None:
     furnished(stage)
+    # The window stands still most of the time then; what has frozen is hatched all the same.
+    page.emulate_media(reduced_motion="reduce")
     page.goto(server.address())
     says(page, "Healthy")
     known = stage.seq
@@ -479,6 +481,7 @@ def test_gone_then_back_with_what_was_missed(page: Page, stage: Stage, server: C
     stage.send(Bye("plegscope was told to end."))
     stage.hang_up()
     says(page, r"plegscope is gone\. Last heard \d+(\.\d)? s ago; next try in")
+    until(page, "plegscope.timeline.painter.frame.frozen === 'frozen'", 2_000)
     expect(page.locator("#meaning")).to_contain_text("The picture is frozen, not live.")
     expect(page.locator("#meaning")).to_contain_text("plegscope was told to end.")
     keep(page, "state-gone")
