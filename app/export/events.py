@@ -98,6 +98,8 @@ def _learn(redactor: Redactor, message: Message) -> None:
             for text in value if field.is_repeated else (value,):
                 if kind is not None:
                     redactor.meet(kind, text)
+                else:
+                    redactor.read(text)
 
 
 def _meet(redactor: Redactor, kind: Kind, text: str) -> None:

@@ -22,8 +22,9 @@ from typing import Final, Literal
 from app.errors import RecordingError
 
 Kind = Literal[
-    "pod", "namespace", "node", "container", "image", "label", "value", "ip", "id", "file"
-]
+    "pod", "namespace", "node", "container", "image", "label", "value", "ip", "id", "file",
+    "workload", "object", "host", "url", "account",
+]  # fmt: skip
 
 WORDS: Final[dict[Kind, str]] = {
     "pod": "pod",
@@ -34,6 +35,11 @@ WORDS: Final[dict[Kind, str]] = {
     "label": "label",
     "value": "value",
     "file": "recording",
+    "workload": "workload",
+    "object": "object",
+    "host": "host",
+    "url": "address",
+    "account": "account",
 }
 
 MOST_NAMES: Final = 400_000
@@ -123,6 +129,13 @@ class Names:
             self.meet("ip", text)
             self._known["ip", text] = found = self._free_address(text, version)
         return found
+
+    def mac(self, text: str) -> str:
+        """What stands in for a MAC address: one that no maker gives away (IEEE 802, the bit for
+        locally administered), with the same signs between."""
+        plain = re.sub("[:-]", "", text).lower()
+        made = iter("02" + self._digest("mac", plain)[:10])
+        return re.sub("[0-9A-Fa-f]", lambda _digit: next(made), text)
 
     def _free_address(self, text: str, version: int) -> str:
         for attempt in range(1000):

@@ -1,15 +1,17 @@
 """A journal without names: two mentions of the same thing stay the same thing.
 
 Replaced: names of pods, namespaces, nodes and images, labels and annotations with their values,
-UIDs, container IDs, IP addresses, the recording's own name; names of containers if asked for. Free
-texts (notes, errors, reasons, messages) are scrubbed of every name that occurs anywhere. Kept:
-times, states, numbers, exit codes, and the words of plegscope and of the CRI. Not hidden: how many
-pods there are, when something happened, and a name that is one of those words.
+UIDs, container IDs, addresses, the recording's own name; names of containers if asked for. Free
+texts (notes, errors, reasons, messages) are scrubbed of every name that occurs anywhere, of the
+workloads that pods are named after, and of what a text itself calls a Deployment, Secret, volume,
+user, host and so on, or what has a host's, a page's or a mail address's form. Kept: times, states,
+numbers, exit codes, paths of files (but for homes and volumes), and the words of plegscope and of
+the CRI. Not hidden: how many pods there are, when something happened, a name that is one of those
+words, and one that a text mentions without saying of what.
 
 The names must be known before the first text is written, so whatever is redacted is read twice.
 """
 
-import re
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -21,8 +23,10 @@ from msgspec import inspect
 
 from app.engine.profiles import PROFILES
 from app.engine.records import Record
+from app.export.mentions import mentions
 from app.export.names import HEX, MOST_LETTERS, UUID, Kind, Names
-from app.export.scrub import Scrubber
+from app.export.owners import is_telling, owners
+from app.export.scrub import TAG, Scrubber
 from app.export.source import Source, nodes_of
 from app.journal.rebuild import ENDS, SOURCES, TYPES
 
@@ -72,7 +76,10 @@ WORDS: Final = frozenset(
     {"profile", "timer", "method", "slowest_method", "type", "api_version", "command", "name"}
 )
 
-_TAG: Final = re.compile(r"(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?$", re.ASCII)
+MOST_TEXT: Final = 64 * 1024
+"""Characters of a text that is searched for names it mentions before any text is written."""
+MOST_READ: Final = 4096
+"""Texts that are remembered, so that the same one is not searched for names again and again."""
 
 _Op = Callable[[Any], Any]
 
@@ -88,13 +95,14 @@ class Redactor:
     def __init__(self, names: Names, *, containers: bool = False) -> None:
         self.names = names
         self.containers = containers
-        self._scrubber = Scrubber(names)
+        self._scrubber = Scrubber(names, containers=containers)
+        self._read: set[str] = set()
         host = socket.gethostname()
         if host != "localhost":
             self.meet("node", host)
 
-    def meet(self, kind: Kind, name: str) -> None:
-        """Learn one name."""
+    def meet(self, kind: Kind, name: str, *, told: bool = False) -> None:
+        """Learn one name; ``told``: no field has it, it is concluded or read in a text."""
         if kind == "container" and not self.containers:
             return
         if kind == "id" and (UUID.fullmatch(name) or HEX.fullmatch(name)):
@@ -105,9 +113,24 @@ class Redactor:
             short = name.partition(".")[0] if kind == "node" else ""
             if kind == "image":
                 # Texts name it without its tag or digest as well; `nginx` alone is a word.
-                bare = _TAG.sub("", name)
+                bare = TAG.sub("", name)
                 short = bare if "/" in bare else ""
-            self._scrubber.learn(kind, name, "" if short.isdigit() else short)
+            self._scrubber.learn(kind, name, "" if short.isdigit() else short, told=told)
+            if kind == "pod" and not told:
+                for owner in owners(name):
+                    self.meet("workload", owner, told=True)
+
+    def read(self, text: str) -> None:
+        """Learn the names that a text mentions, so that they are found where another one does not
+        say what they are. A single word is not: it may be anywhere."""
+        if text in self._read or len(text) > MOST_TEXT:
+            return
+        if len(self._read) >= MOST_READ:
+            self._read.clear()
+        self._read.add(text)
+        for one in mentions(text):
+            if is_telling(one.name) and self._scrubber.knows(one.name) is None:
+                self.meet(one.kind, one.name, told=True)
 
     def meet_file(self, path: Path) -> None:
         """Learn what a recording is called: people put a node's name or a customer's into it."""
@@ -141,6 +164,8 @@ class Redactor:
             elif kind is not None:
                 for name in value if isinstance(value, tuple) else (value,):
                     self.meet(kind, name)
+            elif field not in WORDS and isinstance(value, str):
+                self.read(value)
 
     def redact(self, thing: S) -> S:
         """The same without names."""

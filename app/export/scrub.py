@@ -1,14 +1,19 @@
 """Free texts without names: every known one is replaced, and what looks like an identity as well.
 
 A name is found where no letter or digit stands directly before or after it, in whatever case.
-Looked for besides, known or not: UUIDs, long hexadecimal numbers, IP addresses, and images.
+Looked for besides, known or not: what a text mentions as a name (``mentions``), UUIDs, long
+hexadecimal numbers, IP addresses, with dots or dashes (``ip-10-0-3-7``), and MAC addresses.
 """
 
 import ipaddress
 import re
 from typing import Final
 
+from app.export.mentions import Mention, mentions
 from app.export.names import Kind, Names
+
+TAG: Final = re.compile(r"(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?$", re.ASCII)
+"""What may end an image's name."""
 
 WEAK: Final = frozenset({"label", "value"})
 """Kinds that are no names of their own: a label's value is often the container's name."""
@@ -18,48 +23,69 @@ _ATOM: Final = re.compile(r"[^\W_]+")
 MOST_LENGTHS: Final = 64
 """Different lengths of names with the same beginning that are tried, the longest first."""
 
-_IMAGE = r"[a-z0-9][\w.-]*\.[a-z]{2,}(?::\d+)?/[\w./-]+(?::[\w.-]+)?(?:@sha256:[0-9a-f]{64})?"
 _V4 = r"\d{1,3}(?:\.\d{1,3}){3}"
 # Its end may be an IPv4 address (RFC 4291, section 2.2).
 _V6 = rf"(?:[0-9a-fA-F]{{0,4}}:){{2,7}}(?:{_V4}|[0-9a-fA-F]{{0,4}})"
+_MAC = r"[0-9a-fA-F]{2}(?:(?::[0-9a-fA-F]{2}){5}|(?:-[0-9a-fA-F]{2}){5})"
 _IN_V6: Final = re.compile(rf"{_V4}$")
 _PATTERN: Final = re.compile(
-    rf"(?<![\w/.-])(?P<image>{_IMAGE})"
-    r"|(?P<uuid>[0-9A-Fa-f]{8}(?:[-_][0-9A-Fa-f]{4}){3}[-_][0-9A-Fa-f]{12})"
+    r"(?P<uuid>[0-9A-Fa-f]{8}(?:[-_][0-9A-Fa-f]{4}){3}[-_][0-9A-Fa-f]{12})"
     rf"|(?<![\w.])(?P<v4>{_V4})(?![\w.]*\d)"
+    r"|(?<![^\W_])(?P<dashed>\d{1,3}(?:-\d{1,3}){3})(?![^\W_])"
+    rf"|(?<![^\W_])(?P<mac>{_MAC})(?![^\W_]|[:-]\w)"
     rf"|(?<![\w:])(?P<v6>{_V6})(?![\w:])"
     r"|(?<![^\W_])(?P<hex>(?=[0-9]*[a-f])[0-9a-f]{12,128})(?![^\W_])"
 )
 
 
 class Scrubber:
-    """Knows the names to look for; a name that is met later is looked for from then on."""
+    """Knows the names to look for; a name that is met later is looked for from then on.
 
-    def __init__(self, names: Names) -> None:
+    ``containers``: whether names of containers are looked for by what a text says of them.
+    """
+
+    def __init__(self, names: Names, *, containers: bool = False) -> None:
         self._names = names
+        self._containers = containers
         self._known: dict[str, tuple[Kind, str]] = {}
         """By the name in lower case, without what stands around its letters."""
         self._lengths: dict[str, list[int]] = {}
         """By a name's first atom: how many atoms names have that begin so, the longest first."""
         self._signs: dict[str, tuple[Kind, str]] = {}
         """Names without a letter or digit."""
+        self._told: set[str] = set()
+        """Those known ones that are concluded, or told by a text: a field that has one is right."""
 
-    def learn(self, kind: Kind, name: str, also: str = "") -> None:
-        """Look for this name; ``also``: another one of the same thing, with the same stand-in."""
-        self._learn(name, (kind, name))
+    def learn(self, kind: Kind, name: str, also: str = "", *, told: bool = False) -> None:
+        """Look for this name; ``also``: another one of the same thing, with the same stand-in.
+
+        ``told``: no field has it.
+        """
+        self._learn(name, (kind, name), told=told)
         if also:
-            self._learn(also, (kind, name))
+            self._learn(also, (kind, name), told=told)
 
-    def _learn(self, name: str, thing: tuple[Kind, str]) -> None:
+    def knows(self, name: str) -> tuple[Kind, str] | None:
+        """The thing that is called so."""
+        return self._known.get(_core(name).lower())
+
+    def _learn(self, name: str, thing: tuple[Kind, str], *, told: bool) -> None:
         atoms = _ATOM.findall(name)
         if not atoms:
             self._signs[name] = thing
             return
         core = _core(name).lower()
         known = self._known.get(core)
-        if known is not None and (known[0] not in WEAK or thing[0] in WEAK):
+        if known is not None and core not in self._told:
+            if known[0] not in WEAK or thing[0] in WEAK:
+                return
+        elif known is not None and told:
             return
         self._known[core] = thing
+        if told:
+            self._told.add(core)
+        else:
+            self._told.discard(core)
         lengths = self._lengths.setdefault(atoms[0].lower(), [])
         if len(atoms) not in lengths and len(lengths) < MOST_LENGTHS:
             lengths.append(len(atoms))
@@ -70,6 +96,31 @@ class Scrubber:
 
         ``weak``: whether labels and their values are names here.
         """
+        if not forms:
+            return self._without_names(text, forms=False, weak=weak)
+        out: list[str] = []
+        done = 0
+        for one in mentions(text):
+            if one.kind == "container" and not self._containers:
+                continue
+            out.append(self._without_names(text[done : one.start], forms=True, weak=weak))
+            out.append(self._mentioned(one))
+            done = one.end
+        out.append(self._without_names(text[done:], forms=True, weak=weak))
+        return "".join(out)
+
+    def _mentioned(self, one: Mention) -> str:
+        """What stands in for what a text mentions."""
+        kind, name = one.kind, one.name
+        known = self.knows(name)
+        if known is None and kind == "image":
+            known = self.knows(TAG.sub("", name))
+        if known is not None:
+            return self._stand_in(*known)
+        made = self._address(name)
+        return made if made != name else self._names.of(kind, name)
+
+    def _without_names(self, text: str, *, forms: bool, weak: bool) -> str:
         if not text:
             return text
         for sign, (kind, name) in self._signs.items():
@@ -114,8 +165,11 @@ class Scrubber:
     def _pattern(self, found: re.Match[str]) -> str:
         text = found[0]
         match found.lastgroup:
-            case "image":
-                return self._names.of("image", text)
+            case "dashed":
+                dotted = text.replace("-", ".")
+                return self._address(dotted).replace(".", "-") if _plain(dotted) else text
+            case "mac":
+                return self._names.mac(text)
             case "v4":
                 return self._address(text)
             case "v6":
@@ -137,7 +191,12 @@ class Scrubber:
         return self._names.address(text)
 
 
+def _plain(dotted: str) -> bool:
+    """Whether it is an address as people write it, and neither a date nor a number of a part."""
+    return all(part == str(int(part)) for part in dotted.split("."))
+
+
 def _core(name: str) -> str:
-    """From its first letter or digit to its last."""
+    """From its first letter or digit to its last; all of it if it has none."""
     found = [one.span() for one in _ATOM.finditer(name)]
-    return name[found[0][0] : found[-1][1]]
+    return name[found[0][0] : found[-1][1]] if found else name

@@ -158,6 +158,31 @@ def test_an_image_is_known_without_its_tag_too() -> None:
     assert made.scrub(text) == "pulling image-1, image-1 and image-2 for web"
 
 
+def test_whom_a_pod_is_named_after_is_not_told() -> None:
+    """Neither by a text nor by a container that is called like its Deployment."""
+    pod = "acme-portal-7c9d8b6f5-x2k9q"
+    named = [msgspec.structs.replace(died(), container_name=one) for one in ("acme-portal", "app")]
+    text = f"ReplicaSet acme-portal-7c9d8b6f5 of acme-portal made {pod}"
+    _, said, first, second = told(pod_seen(name=pod), note(text=text), *named)
+    assert said.text == "ReplicaSet workload-1 of workload-2 made pod-1"
+    assert (first.container_name, second.container_name) == ("workload-2", "app")
+
+
+def test_a_name_that_a_text_mentions_is_gone_from_other_texts_too() -> None:
+    before, _ = told(note(text="acme-tls is late"), note(text='secret "acme-tls" not found'))
+    assert before.text == "object-1 is late"
+    # A single word is not: it may be anywhere.
+    before, after = told(note(text="data is late"), note(text='volume "data" is full'))
+    assert (before.text, after.text) == ("data is late", 'volume "object-1" is full')
+
+
+def test_a_text_without_end_is_not_searched_twice() -> None:
+    long = 'secret "acme-tls" ' + "x" * 70_000
+    before, after = told(note(text="acme-tls"), note(text=long))
+    assert before.text == "acme-tls"
+    assert after.text.startswith('secret "object-1" x')
+
+
 def test_the_title_is_scrubbed() -> None:
     source = kept(pod_seen())
     source.title = "web-1 of shop"

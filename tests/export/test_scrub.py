@@ -60,6 +60,14 @@ def test_known_names_are_found(text: str, scrubbed: str) -> None:
         ("a:b:c:10.244.16.9", "244.16"),
         ("pull registry.corp.example:5000/team/app:1.2: denied", "corp"),
         ("registry.io/a@sha256:" + "ab12" * 16, "registry"),
+        ("hub:5000/shop/app:1.2 is gone", "5000"),
+        ("on ip-10-0-3-7: down", "10-0-3-7"),
+        ("dial 10-244-16-9.shop.pod.cluster.local", "244-16"),
+        ("veth 0a:58:0a:f4:10:09 is up", "0a:f4"),
+        ("MAC 0A-58-0A-F4-10-09.", "F4-10"),
+        ('secret "shop-payroll" not found', "payroll"),
+        ("see https://wiki.corp.example/shop/x?key=1", "key"),
+        ("lookup db.shop.corp.example: no such host", "corp"),
     ],
 )
 def test_what_looks_like_an_identity_is_replaced_though_it_is_not_known(
@@ -76,11 +84,49 @@ def test_what_looks_like_an_identity_is_replaced_though_it_is_not_known(
         "The event stream is open; polling finds every change meanwhile.",
         "pleg was last seen active 3m12.5s ago; threshold is 3m0s",
         "version 1.7.24 at 12:30:45, 1799676048064151326 ns",
+        "on 2026-11-30, 12-30-45-07, part 1-2-3 of 4, 26:11:30:09:33, volume is full",
         "rpc error: code = Unavailable desc = /runtime.v1.RuntimeService/ListContainers",
     ],
 )
 def test_our_own_words_stay(text: str) -> None:
     assert scrubber().scrub(text) == text
+
+
+def test_dashed_is_the_same_address_as_dotted() -> None:
+    dotted, dashed = scrubber().scrub("10.0.3.7 ip-10-0-3-7").split()
+    assert dashed == "ip-" + dotted.replace(".", "-")
+
+
+def test_a_mac_address_keeps_its_form_and_is_nobodys() -> None:
+    one, other = scrubber().scrub("0a:58:0a:f4:10:09 0A-58-0A-F4-10-09").split()
+    assert one.startswith("02:")
+    assert one.replace(":", "") == other.replace("-", "")
+
+
+def test_what_a_text_mentions_is_the_same_wherever_it_does() -> None:
+    made = scrubber()
+    told = made.scrub('pod "web-1" in namespace shop-2, secret "web-1" and pod=new-1_shop')
+    assert told == 'pod "pod-1" in namespace ns-1, secret "pod-1" and pod=pod-2_ns-2'
+    assert made.scrub("namespace shop-2") == "namespace ns-1"
+    assert made.scrub('pull image "team/app:1"') == 'pull image "image-1"'
+
+
+def test_a_field_is_right_about_what_a_text_called_something_else() -> None:
+    made = scrubber()
+    made.learn("object", "blue-7", told=True)
+    made.learn("pod", "blue-7")
+    made.learn("object", "blue-7", told=True)
+    assert made.scrub("blue-7") == "pod-1"
+    made.learn("workload", "green-7", told=True)
+    made.learn("value", "green-7")
+    assert made.scrub("green-7") == "value-1"
+
+
+def test_containers_that_a_text_mentions_stay_unless_asked_for() -> None:
+    text = 'failed container="broker" of container other-1'
+    assert scrubber().scrub(text) == text
+    asked = Scrubber(Names(b"k" * 32), containers=True)
+    assert asked.scrub(text) == 'failed container="container-1" of container container-2'
 
 
 def test_a_long_text_of_beginnings_takes_no_time() -> None:
