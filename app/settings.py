@@ -310,8 +310,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "--redact",
         "redact",
-        "replace the names of pods, namespaces and nodes, UIDs, addresses and images; two mentions "
-        "of the same thing stay the same thing",
+        "replace the names of pods, namespaces and nodes, UIDs, addresses and images, and names in "
+        "texts; two mentions of the same thing stay the same thing",
         ("export",),
     ),
     Setting(
