@@ -90,7 +90,8 @@ def test_none_overlaps_another_whatever_the_text() -> None:
 @pytest.mark.parametrize(
     "part",
     ["web-", "a.", "pod ", "a@", "pod='", "/volumes/", "a-", "a", "x:", "com.", "1.2.3.", "a/",
-     "a_", "a_b(", "PodSandboxMetadata{Name:", "pod a/", "pod a-", "aa.bb_", "lookup ", "://", "a+"],
+     "a_", "a_b(", "PodSandboxMetadata{Name:", "pod a/", "pod a-", "aa.bb_", "lookup ", "://",
+     "a+"],
 )  # fmt: skip
 def test_a_text_that_was_made_to_hurt_takes_no_time(part: str) -> None:
     """A tenth of a second; were it to grow with the square of the length, it were minutes."""
