@@ -16,14 +16,13 @@ from app.engine.records import HealthChanged, Note, Record
 from app.recording.format import SessionInfo
 from app.recording.scribe import Scribe
 from app.recording.segment import Segment
-from tests.browser.chromium import keep, until
+from tests.browser.chromium import PATIENCE_MS, fits, heard, keep, listen, until
 from tests.browser.test_accessibility import faults
-from tests.browser.test_run import PICTURE, watched
+from tests.browser.test_run import address, cursor, same_picture, watched
 from tests.build import died, pod_seen
 from tests.commands import Command, command, environment
 from tests.recording.recorded import info, record_scenario
 
-PATIENT_MS = 20_000
 S = 1_000_000_000
 QUIET = ("--port", "0", "--no-browser")
 
@@ -83,26 +82,30 @@ def note(t: int, text: str, seq: int) -> Note:
 
 def go(page: Page, server: Command, query: str = "", path: str = "") -> None:
     """Open a recording and wait for it."""
-    address = urlsplit(server.address())
+    place = urlsplit(server.address())
     page.goto(server.address())
-    page.goto(f"{address.scheme}://{address.netloc}/{path}{'?' if query else ''}{query}")
-    expect(page.locator("#player-what")).to_contain_text("Record", timeout=PATIENT_MS)
+    page.goto(f"{place.scheme}://{place.netloc}/{path}{'?' if query else ''}{query}")
+    expect(page.locator("#player-what")).to_contain_text("Record")
 
 
-def cursor(page: Page) -> tuple[int, int]:
-    t, seq = page.evaluate("[player.t, player.seq]")
-    return int(t), int(seq)
-
-
-def address(page: Page) -> str:
-    """The query of the address, once it holds the cursor."""
+def whole(page: Page) -> None:
+    """All of it has been read: before that it is not known what comes after, nor the end."""
     until(
         page,
-        "new URLSearchParams(location.search).get('t')?.startsWith((player.t / 1e9).toFixed(3)"
-        ".replace(/\\.?0+$/, ''))",
+        "((text) => text && !text.includes('read'))"
+        "(document.getElementById('player-end').textContent)",
     )
-    page.wait_for_timeout(200)
-    return urlsplit(str(page.evaluate("location.href"))).query
+
+
+def sought(page: Page, t: float) -> None:
+    """Put the cursor there, and wait for it: its records may be on their way."""
+    page.evaluate("(t) => player.seek(t)", t)
+    until(page, f"player.t === {t} && player.wanted === null")
+
+
+def query_of(page: Page) -> str:
+    """The query of the address, once it says all that is shown."""
+    return urlsplit(address(page)).query
 
 
 def test_it_is_the_page_of_the_live_node_with_the_player_of_a_run(
@@ -111,7 +114,7 @@ def test_it_is_the_page_of_the_live_node_with_the_player_of_a_run(
     go(page, server, "t=33s")
     assert cursor(page)[0] == 33 * S
     expect(page.locator("#sentence")).to_contain_text("Healthy")
-    assert page.locator("#labels li").count() > 10
+    until(page, "document.querySelectorAll('#labels li').length > 10")
     expect(page.locator("#play-state")).to_have_text("Paused")
     page.keyboard.press("Space")
     expect(page.locator("#play-state")).to_have_text("Playing 1×")
@@ -122,6 +125,7 @@ def test_it_is_the_page_of_the_live_node_with_the_player_of_a_run(
 
 def test_everything_goes_by_keyboard(page: Page, server: Command) -> None:
     go(page, server, "t=33s")
+    whole(page)
     t, seq = cursor(page)
     page.keyboard.press(".")
     until(page, f"player.seq === {seq + 1}")
@@ -150,6 +154,7 @@ def test_everything_goes_by_keyboard(page: Page, server: Command) -> None:
     assert box is not None
     page.mouse.click(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2)
     expect(page.locator("#scrubber")).to_be_focused()
+    until(page, "player.wanted === null && player.t > 15e9 && player.t < 30e9")
     t = cursor(page)[0]
     page.keyboard.press("ArrowRight")
     until(page, f"player.t > {t} && player.t < {t} + 1e9")
@@ -188,12 +193,11 @@ def test_a_link_shows_the_same_wherever_the_file_is(
         before = cursor(page)
         page.keyboard.press(key)
         until(page, f"player.seq !== {before[1]} && player.wanted === null")
-    page.evaluate("player.seek(34e9)")
-    until(page, "player.t === 34e9")
+    sought(page, 34 * S)
     page.evaluate("plegscope.select(plegscope.store.finds.at(-3).seq)")
     page.keyboard.press("i")
     page.keyboard.press("r")
-    query = address(page)
+    query = query_of(page)
     told = parse_qs(query)
     assert told["loop"][0].startswith("34s..")
     assert (told["rate"], told["filter"], len(told["digest"][0])) == (["2"], ["shard"], 16)
@@ -205,14 +209,11 @@ def test_a_link_shows_the_same_wherever_the_file_is(
         expect(other.locator("#drawer h2")).to_be_visible()
         assert other.evaluate("player.loop") == page.evaluate("player.loop")
         expect(other.locator("#film-warnings")).to_be_hidden()
-        page.mouse.move(0, 0)
         # What was said last is about what was done, not about what is shown.
         for one in (page, other):
-            until(one, "!document.getElementById('player-end').textContent.includes('read')")
-            one.evaluate("player.seek(player.t)")
-        mine, theirs = page.evaluate(PICTURE), other.evaluate(PICTURE)
-        assert theirs[1] == mine[1]
-        assert theirs[0] == mine[0]
+            whole(one)
+            sought(one, 34 * S)
+        same_picture(page, other)
 
 
 def test_another_file_of_that_name_is_noticed(page: Page, server: Command) -> None:
@@ -222,7 +223,7 @@ def test_another_file_of_that_name_is_noticed(page: Page, server: Command) -> No
 
 def test_the_scrubber_and_the_overview_lead_anywhere(page: Page, server: Command) -> None:
     go(page, server, "t=1s")
-    until(page, "Number(document.getElementById('scrubber').max) > 80000")
+    whole(page)
     page.locator("#scrubber").fill("60000")
     until(page, "player.t === 60e9")
     box = page.locator("#overview").bounding_box()
@@ -272,10 +273,10 @@ def test_a_loop_goes_round(page: Page, server: Command) -> None:
     expect(page.locator("#loop-words")).to_have_text("off")
     # Set from its end, as is usual, it is played from its beginning.
     for t, key in ((20, "i"), (20.5, "o")):
-        page.evaluate(f"player.seek({t}e9)")
-        until(page, f"player.t === {t}e9")
+        sought(page, int(t * S))
         page.keyboard.press(key)
-    page.evaluate("Object.assign(window, { rounds: 0, most: 0 })")
+    # Half a second, at a rate at which it is more than a frame wherever this runs.
+    page.evaluate("player.setRate(1), Object.assign(window, { rounds: 0, most: 0 }), null")
     page.keyboard.press("Space")
     until(page, "window.rounds >= 3")
     page.keyboard.press("Space")
@@ -285,7 +286,7 @@ def test_a_loop_goes_round(page: Page, server: Command) -> None:
 
 def test_a_loop_is_drawn_and_a_part_exported(page: Page, server: Command) -> None:
     go(page, server, "t=80s")
-    until(page, "Number(document.getElementById('scrubber').max) > 80000")
+    whole(page)
     box = page.locator("#overview").bounding_box()
     assert box is not None
     y = box["y"] + box["height"] / 2
@@ -301,15 +302,16 @@ def test_a_loop_is_drawn_and_a_part_exported(page: Page, server: Command) -> Non
     page.mouse.up()
     assert page.evaluate("player.loop") is None
     drag(0.5, 0.25)
+    listen(page, "#player-says")
     page.mouse.up()
     until(page, "player.loop && Math.abs(player.loop[0] - player.duration / 4) < 1e9")
     # What is looped can be played at once, and is told.
     until(page, "player.t === player.loop[0]")
-    expect(page.locator("#player-says")).to_contain_text("Looped from")
+    heard(page, "#player-says", "Looped from")
     drag(0.5, 0.375)
     page.mouse.up()
     until(page, "Math.abs(player.loop[1] - player.duration * 0.375) < 1e9")
-    assert "loop=" in address(page)
+    assert "loop=" in query_of(page)
     loop = page.evaluate("player.loop")
     page.keyboard.press("s")
     page.get_by_role("button", name="The loop").click()
@@ -334,6 +336,7 @@ def test_how_it_was_at_the_cursor(page: Page, server: Command) -> None:
     page.keyboard.press("w")
     panel = page.locator("#panel-body")
     expect(panel).to_contain_text("No container had ended")
+    whole(page)
     page.evaluate("player.seek(40e9)")
     expect(panel).to_contain_text("100 containers had ended")
     link = panel.locator("a[data-seek]").first
@@ -393,16 +396,17 @@ def test_a_link_waits_for_what_has_not_been_read(page: Page, server: Command) ->
     expect(wait).to_be_hidden()
     held["on"] = True
     page.reload()
-    expect(wait).to_be_visible(timeout=PATIENT_MS)
+    expect(wait).to_be_visible()
     page.locator("#scrubber").fill("5000")
     expect(wait).to_be_hidden()
     held["on"] = False
-    until(page, "!document.getElementById('player-end').textContent.includes('read')")
+    whole(page)
     assert cursor(page)[0] == 5 * S
+    address(page)
     # To the end, and to the next incident.
     held["on"] = True
     page.reload()
-    expect(page.locator("#play-state")).to_have_text("Paused", timeout=PATIENT_MS)
+    expect(page.locator("#play-state")).to_have_text("Paused")
     page.keyboard.press("End")
     expect(wait).to_contain_text("Going to the end, which has not been read yet: 20.000")
     expect(wait.get_by_role("progressbar")).to_have_attribute("value", "25")
@@ -410,11 +414,11 @@ def test_a_link_waits_for_what_has_not_been_read(page: Page, server: Command) ->
     page.keyboard.press("e")
     expect(wait).to_contain_text("Looking for the next incident")
     held["on"] = False
-    expect(page.locator("#player-what")).to_contain_text("Incident at", timeout=PATIENT_MS)
+    expect(page.locator("#player-what")).to_contain_text("Incident at")
     expect(wait).to_be_hidden()
     held["on"] = True
     page.reload()
-    expect(page.locator("#play-state")).not_to_have_text("Loading", timeout=PATIENT_MS)
+    expect(page.locator("#play-state")).not_to_have_text("Loading")
     page.locator("#scrubber").focus()
     page.keyboard.press("End")
     expect(wait).to_contain_text("Going to the end")
@@ -426,7 +430,7 @@ def test_a_link_waits_for_what_has_not_been_read(page: Page, server: Command) ->
     expect(page.locator("#player-what")).to_contain_text("Reading storm.mcap")
     page.keyboard.press("End")
     held["empty"] = False
-    expect(wait).to_contain_text("Going to the end", timeout=PATIENT_MS)
+    expect(wait).to_contain_text("Going to the end")
     held["on"] = False
     until(page, "player.t === player.duration && player.t > 80e9")
 
@@ -444,18 +448,18 @@ def test_without_a_time_it_opens_before_the_first_incident(page: Page, server: C
     page.route("**/api/v1/recording?*", told)
     page.goto(server.address())
     what = page.locator("#player-what")
-    expect(what).to_contain_text("after the first relist", timeout=PATIENT_MS)
+    expect(what).to_contain_text("after the first relist")
     expect(page.locator("#labels li.lane").first).to_be_visible()
     expect(page.locator("#film-wait")).to_contain_text("Looking for the first incident")
     held["on"] = False
-    expect(what).to_contain_text("a moment before the first incident", timeout=PATIENT_MS)
+    expect(what).to_contain_text("a moment before the first incident")
     expect(page.locator("#film-wait")).to_be_hidden()
     t = page.evaluate("player.film.told.incidents[0].t")
     assert cursor(page)[0] == t - 2 * S
-    query = address(page)
+    query = query_of(page)
     page.goto(server.address())
-    expect(what).to_contain_text("a moment before the first incident", timeout=PATIENT_MS)
-    assert address(page) == query
+    expect(what).to_contain_text("a moment before the first incident")
+    assert query_of(page) == query
     # At its very beginning it does not speak of what somebody should wait for.
     page.keyboard.press("Home")
     expect(page.locator("#sentence")).to_contain_text("No relist yet.")
@@ -473,6 +477,7 @@ def test_a_marker_is_kept_beside_the_recording(
     with command("replay", str(path), *QUIET) as running:
         go(page, running, "t=32s")
         page.keyboard.press("m")
+        expect(page.locator("#mark-note")).to_be_focused()
         page.keyboard.type('<img src=x onerror="alert(1)"> here')
         page.keyboard.press("Enter")
         expect(page.locator("#marker-list li")).to_contain_text("here")
@@ -525,25 +530,26 @@ def test_a_page_holds_only_what_is_around_the_cursor(page: Page, tmp_path: Path)
         # Whoever only seeks gets no farther than what has been read.
         until(page, "player.duration >= 799e9")
         for place in range(0, 800, 25):
-            page.evaluate(f"player.seek({place}e9)")
-            until(page, f"player.t === {place}e9")
+            sought(page, place * S)
             assert page.evaluate("player.newest ? player.newest.t : 0") <= place * S
         assert page.evaluate("player.film.here.size") <= 64
         assert page.evaluate("plegscope.store.records.length") <= 66_000
         page.evaluate("player.setRate(100)")
-        page.evaluate("player.seek(100e9)")
+        sought(page, 100 * S)
         page.keyboard.press("Space")
-        until(page, "player.t > 400e9")
+        until(page, "player.t > 400e9", 2 * PATIENCE_MS)
         assert page.evaluate("plegscope.store.gaps.length") == 0
         page.keyboard.press("Space")
-        page.evaluate("player.seek(400e9)")
-        until(page, "player.t === 400e9")
+        sought(page, 400 * S)
         assert page.evaluate("plegscope.store.firstT") > 100 * S
         page.evaluate(SHOWN_BINS)
         page.evaluate("Object.assign(plegscope.view, { span: 700e9, end: 740e9 })")
         page.evaluate("plegscope.timeline.invalidate()")
-        until(page, "shown().hatched.join() === 'not read yet,not read yet'")
-        assert page.evaluate("shown().before + shown().after") == 0
+        until(
+            page,
+            "(({ hatched, before, after }) => before + after === 0"
+            " && hatched.join() === 'not read yet,not read yet')(shown())",
+        )
         held["on"] = False
         until(page, "shown().before > 0 && shown().after > 0 && !shown().hatched.length")
         # A pod that comes later has a lane as long as that is in view, and then no longer.
@@ -585,8 +591,7 @@ def test_several_nodes_share_a_clock(page: Page, tmp_path: Path) -> None:
         go(page, running)
         # All of them, each with how it was then.
         expect(page.locator(".pane")).to_have_count(2)
-        page.evaluate("player.seek(10e9)")
-        until(page, "player.t === 10e9")
+        sought(page, 10 * S)
         expect(page.locator("#player-what")).to_contain_text("a 11")
         until(page, "panes.panes[0].follower.seq === 1")
         expect(page.locator(".pane-head").nth(1)).to_contain_text("node-b")
@@ -600,7 +605,7 @@ def test_several_nodes_share_a_clock(page: Page, tmp_path: Path) -> None:
         until(page, "player.newest.text === 'a 12' && panes.panes[0].follower.seq === 1")
         assert page.evaluate("player.t") == 11 * S
         expect(page.locator("#player-what")).to_contain_text("node-a: ")
-        query = address(page)
+        query = query_of(page)
         page.keyboard.press(".")
         until(page, "panes.panes[0].follower.seq === 2")
         assert parse_qs(query)["at"] == ["13"], query
@@ -610,19 +615,18 @@ def test_several_nodes_share_a_clock(page: Page, tmp_path: Path) -> None:
         # This node was recorded up to here: behind it nothing is known.
         expect(page.locator(".pane-head").nth(1)).to_contain_text("Not recorded.")
         expect(page.locator(".pane-head").nth(0)).not_to_contain_text("Not recorded.")
-        assert page.evaluate("panes.panes[0].store.gaps.length") == 1
+        until(page, "panes.panes[0].store.gaps.length === 1")
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             assert faults(page) == []
-        page.evaluate("player.seek(11e9)")
-        until(page, "player.t === 11e9")
+        sought(page, 11 * S)
         with page.expect_navigation():
             page.get_by_role("button", name="Show first").click()
-        expect(page.locator(".pane-head").nth(0)).to_contain_text("node-b", timeout=PATIENT_MS)
-        assert page.evaluate("player.t") == 11 * S
+        expect(page.locator(".pane-head").nth(0)).to_contain_text("node-b")
+        until(page, f"player.ready && player.t === {11 * S}")
         with page.expect_navigation():
             page.locator("#node-choice").select_option(label="node-a")
-        expect(page.locator("#player-what")).to_contain_text("a 12", timeout=PATIENT_MS)
+        expect(page.locator("#player-what")).to_contain_text("a 12")
         expect(page.locator(".pane")).to_have_count(0)
         assert cursor(page)[0] == 11 * S
         expect(page.locator("#incident-count")).to_have_text("0\N{NO-BREAK SPACE}incidents")
@@ -646,7 +650,7 @@ def test_a_mark_of_another_node_is_selected_and_linked(
         page.locator("#labels li.lane a").first.focus()
         page.keyboard.press("u")
         pane.locator(".pin-lane").nth(2).click()
-        assert page.evaluate("plegscope.lineup.pins.map((pin) => pin[0])") == ["0", "1"]
+        until(page, "plegscope.lineup.pins.map((pin) => pin[0]).join() === '0,1'")
         expect(pane.locator("li.pinned")).to_have_count(1)
         expect(page.locator("#labels li.pinned")).to_have_count(1)
         expect(page.locator(".legend-view")).to_have_text("in view, all 2 nodes")
@@ -673,13 +677,12 @@ def test_a_mark_of_another_node_is_selected_and_linked(
         # Of several at a time none stays behind.
         page.evaluate("plegscope.select(plegscope.store.finds.at(-1).seq)")
         assert page.evaluate("panes.selected") is None
-        page.evaluate(f"player.seek({before})")
-        until(page, f"player.t === {before}")
+        sought(page, before)
         page.evaluate(f"panes.select({chosen['number']}, {chosen['seq']})")
-        query = address(page)
+        query = query_of(page)
         assert f"sel={chosen['seq']}&of={chosen['number']}" in query
         go(other, running, query)
-        expect(other.locator("#drawer h2")).to_be_visible(timeout=PATIENT_MS)
+        expect(other.locator("#drawer h2")).to_be_visible()
         assert other.evaluate("panes.selected") == chosen
         other.keyboard.press("t")
         other.get_by_label("records of").select_option(index=1)
@@ -700,9 +703,10 @@ def test_the_list_leads_to_the_player(page: Page, storm: Path, tmp_path: Path) -
         assert faults(page) == []
         keep(page, "recordings-1280")
         page.get_by_role("link", name=name, exact=True).click()
-        expect(page.locator("#player-what")).to_contain_text("Record", timeout=PATIENT_MS)
+        expect(page.locator("#player-what")).to_contain_text("Record")
+        whole(page)
         page.keyboard.press("End")
-        query = parse_qs(address(page))
+        query = parse_qs(query_of(page))
         assert query["file"] == [name]
         page.goto(f"{page.url.split('/replay')[0]}/recordings")
         expect(page.locator("tbody .num").nth(2)).to_have_text("1")
@@ -719,7 +723,7 @@ def test_a_file_is_dropped_or_chosen(browser: Browser, storm: Path, tmp_path: Pa
         page.locator("#drop-file").set_input_files(bad)
         expect(page.locator("#drop-says")).to_contain_text("is no MCAP file")
         page.locator("#drop-file").set_input_files(storm)
-        expect(page.locator("#player-what")).to_contain_text("Record", timeout=PATIENT_MS)
+        expect(page.locator("#player-what")).to_contain_text("Record")
         page.evaluate("""async () => {
           const answer = await fetch("/api/v1/recording/piece?file=storm.mcap&number=0");
           const lines = (await answer.json()).records.map((rec) => JSON.stringify(rec)).join("\\n");
@@ -728,7 +732,7 @@ def test_a_file_is_dropped_or_chosen(browser: Browser, storm: Path, tmp_path: Pa
           document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: held, bubbles: true }));
         }""")
         page.wait_for_url("**file=lines.jsonl*")
-        expect(page.locator("#player-what")).to_contain_text("Record", timeout=PATIENT_MS)
+        expect(page.locator("#player-what")).to_contain_text("Record")
     page.close()
 
 
@@ -750,11 +754,10 @@ def test_accessibility(browser: Browser, server: Command, width: int, scheme: st
         page.evaluate("document.getElementById('export').hidePopover()")
         page.keyboard.press("w")
         expect(page.locator("#panel-body")).to_contain_text("100 containers had ended")
-        # While it slides in it is pale.
-        until(page, "document.getAnimations().every((one) => one.playState !== 'running')")
         assert faults(page) == []
         page.keyboard.press("w")
+        whole(page)
         page.evaluate("player.toEnd()")
         expect(page.locator("#play-state")).to_have_text("At the end")
         assert faults(page) == []
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        fits(page)
