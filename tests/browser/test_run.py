@@ -191,6 +191,9 @@ def test_everything_goes_by_keyboard_and_is_told(page: Page, server: Command) ->
     page.keyboard.press("Home")
     assert cursor(page)[0] == 0
     page.keyboard.press("End")
+    # What came after is not known; it is hatched.
+    expect(page.locator("#sentence")).to_have_text("End of the run. It was played for 2 min.")
+    until(page, "plegscope.timeline.painter.frame.endX < plegscope.timeline.width")
     assert cursor(page)[0] == 120 * S
     expect(page.locator("#play-state")).to_have_text("At the end")
     page.keyboard.press("j")
