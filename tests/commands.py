@@ -18,8 +18,7 @@ from typing import Any, TypeVar
 
 import httpx
 
-PATIENCE_S = 60.0
-"""How long anything may take on a slow machine; nothing is ever measured by it."""
+from tests.patience import PATIENCE_S
 
 Found = TypeVar("Found")
 STATE = tempfile.mkdtemp(prefix="plegscope-state-")

@@ -28,7 +28,7 @@ class Gate(io.BytesIO):
 
     def write(self, data: object, /) -> int:
         self.waiting.set()
-        self.open.wait(10)
+        self.open.wait(60)
         return super().write(data)  # type: ignore[arg-type]  # bytes, as BytesIO takes
 
 
@@ -50,7 +50,7 @@ def test_a_slow_reader_loses_the_oldest_lines_and_is_told_how_many(
     out = Gate()
     writer = JsonlWriter(out, lambda _reason: None)
     writer.on_record(note(1))
-    assert out.waiting.wait(10)
+    assert out.waiting.wait(60)
     for number in range(2, 32):
         writer.on_record(note(number))
     out.open.set()
@@ -71,7 +71,7 @@ def test_heavy_lines_wait_in_smaller_number(monkeypatch: pytest.MonkeyPatch) -> 
     out = Gate()
     writer = JsonlWriter(out, lambda _reason: None)
     writer.on_record(note(1))
-    assert out.waiting.wait(10)
+    assert out.waiting.wait(60)
     for number in range(2, 12):
         writer.on_record(note(number, "x" * 1000))
     assert writer.waiting() == 4
@@ -100,7 +100,7 @@ def test_a_reader_that_has_gone_is_reported_and_nothing_raises() -> None:
     with os.fdopen(write, "wb", buffering=0) as out:
         writer = JsonlWriter(out, closed)
         writer.on_record(note(1))
-        assert gone.wait(10)
+        assert gone.wait(60)
         writer.on_record(note(2))
         writer.close()
     assert reasons == [""]
@@ -117,7 +117,7 @@ def test_a_full_disk_is_reported_with_its_reason() -> None:
     with Path("/dev/full").open("wb", buffering=0) as out:
         writer = JsonlWriter(out, closed)
         writer.on_record(note(1))
-        assert full.wait(10)
+        assert full.wait(60)
         writer.close()
     assert reasons == ["No space left on device"]
 

@@ -26,7 +26,7 @@ def test_ctrl_c_in_the_middle_of_an_import_prints_nothing(module: str) -> None:
         "sys.exit(run())\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=30
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
     )
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
 
@@ -41,7 +41,7 @@ def test_a_program_that_was_told_to_ignore_ctrl_c_goes_on_ignoring_it() -> None:
         "signal.raise_signal(signal.SIGINT)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=30
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
     )
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -34,7 +34,7 @@ def test_the_file_name_is_text_and_a_full_disk_a_sentence(redirect: str, tmp_pat
     done = subprocess.run(
         ["sh", "-c", f'exec "$@" {redirect}', "sh", sys.executable, "-m", "app", "replay",
          str(path), "--port", "0", "--no-browser", "--duration", "1s"],
-        capture_output=True, text=True, check=False, timeout=30, env=environment(),
+        capture_output=True, text=True, check=False, timeout=60, env=environment(),
     )  # fmt: skip
     if redirect:
         assert done.returncode == 1

@@ -55,7 +55,7 @@ async def test_a_session_lasts_its_time_from_when_it_has_begun() -> None:
         assert not supervisor.stop.is_set()
         begun_at = loop.time()
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await supervisor.run(begin)
     assert asyncio.get_running_loop().time() >= begun_at + 0.009 > 0.01
 

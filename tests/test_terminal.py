@@ -43,7 +43,7 @@ def run(redirect: str, *words: str) -> subprocess.CompletedProcess[str]:
     """``plegscope`` by a shell, with its standard streams redirected as a shell does it."""
     return subprocess.run(
         ["sh", "-c", f'exec "$@" {redirect}', "sh", sys.executable, "-m", "app", *words],
-        capture_output=True, text=True, check=False, timeout=30, env=ENVIRONMENT,
+        capture_output=True, text=True, check=False, timeout=60, env=ENVIRONMENT,
     )  # fmt: skip
 
 
@@ -73,7 +73,7 @@ def test_a_reader_that_has_left_is_no_error(words: tuple[str, ...]) -> None:
     with os.fdopen(write, "wb") as out:
         done = subprocess.run(
             [sys.executable, "-m", "app", *words],
-            stdout=out, stderr=subprocess.PIPE, text=True, check=False, timeout=30,
+            stdout=out, stderr=subprocess.PIPE, text=True, check=False, timeout=60,
             env=ENVIRONMENT,
         )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")

@@ -48,12 +48,12 @@ def test_whoever_is_at_work_has_a_moment_and_what_has_not_begun_is_left() -> Non
     ending = threading.Thread(target=pool.shutdown)
     ending.start()
     try:
-        deadline = time.monotonic() + 30.0
+        deadline = time.monotonic() + 60.0
         while not waiting[-1].cancelled():
             assert time.monotonic() < deadline
     finally:
         go_on.set()
-    ending.join(30.0)
+    ending.join(60)
     assert at_work.result(0) == "done"
     # Nobody was held up, so nothing is cut short.
     workers.leave_if_held_up(1)

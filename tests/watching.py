@@ -16,9 +16,9 @@ from typing import IO, Any
 from tests.commands import STATE
 from tests.lab import proc
 from tests.lab.pods import wait_for
+from tests.patience import PATIENCE_S
 
 Line = dict[str, Any]
-PATIENCE_S = 60.0
 TRIES = 5
 
 # Nothing of the machine's own configuration may decide which runtime a test watches.

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.lab.pods import wait_for
-from tests.watching import PATIENCE_S, Listed, Process, states
+from tests.patience import PATIENCE_S
+from tests.watching import Listed, Process, states
 
 
 class WatchingPage(Process):

@@ -101,7 +101,7 @@ async def test_wakes_who_waits() -> None:
             await ring.wait()
             taken.extend(drain(ring))
 
-    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         tasks.create_task(take())
         await asyncio.sleep(0)
         ring.put(event(1))

@@ -70,7 +70,7 @@ async def working(
     source: CriSource, feed: Callable[[Input], None] | None = None
 ) -> AsyncIterator[At]:
     at = At(source)
-    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         task = tasks.create_task(source.run(feed or at.inputs))
         await asyncio.sleep(0)  # its turn, so that it is at work
         yield at

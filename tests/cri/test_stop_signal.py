@@ -40,7 +40,7 @@ async def said(process: asyncio.subprocess.Process, word: str) -> None:
 async def test_it_leaves_then_stops_then_comes_back(
     process: asyncio.subprocess.Process, runtime: FakeRuntime
 ) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         for time in range(2):
             subscriber = await runtime.subscriber(time)
             subscriber.send(stop_event(1))

@@ -65,7 +65,7 @@ def python(code: str, *args: str, hash_seed: str = "0") -> bytes:
         cwd=ROOT,
         env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)},
         capture_output=True,
-        timeout=50,
+        timeout=60,
         check=False,
     )
     assert done.returncode == 0, done.stderr.decode()

@@ -11,9 +11,9 @@ import msgspec
 
 from app.hub.hub import Hub
 from app.hub.viewer import Viewer
+from tests.patience import PATIENCE_S
 
 Message = dict[str, Any]
-PATIENCE_S = 5.0
 
 
 @asynccontextmanager

@@ -16,7 +16,8 @@ from app.hub.wire import SessionState
 from app.journal.journal import Journal
 from app.journal.projection import PodTable
 from tests.build import HOSTILE, SECOND, SESSION, engine_state, note, pod_seen, session_state
-from tests.hub.reader import PATIENCE_S, Message, Picture, running, take, take_until
+from tests.hub.reader import Message, Picture, running, take, take_until
+from tests.patience import PATIENCE_S
 
 QUICK = Limits(flush_interval=0.005, gather=0.001, state_interval=0.02)
 NO_STATES = Limits(flush_interval=0.005, gather=0.001, state_interval=3600)

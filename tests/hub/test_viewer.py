@@ -7,7 +7,7 @@ import asyncio
 from app.hub.encode import Frame
 from app.hub.limits import Limits
 from app.hub.viewer import Viewer
-from tests.hub.reader import PATIENCE_S
+from tests.patience import PATIENCE_S
 
 SMALL = Limits(queue_frames=3, queue_bytes=100)
 

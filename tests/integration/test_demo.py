@@ -15,8 +15,9 @@ import pytest
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from tests.commands import PATIENCE_S, Command, demo, environment, get, until
+from tests.commands import Command, demo, environment, get, until
 from tests.commands import command as run
+from tests.patience import PATIENCE_S
 
 TITLE = re.compile(r"^plegscope watches (.+)$", re.MULTILINE)
 

@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from app.values import EXPORTS
-from tests.commands import PATIENCE_S, demo, get, until
+from tests.commands import demo, get, until
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,8 @@ import httpx
 import pytest
 
 from app.sim.presses import PALETTE
-from tests.commands import PATIENCE_S, Command, command, demo, until
+from tests.commands import Command, command, demo, until
+from tests.patience import PATIENCE_S
 
 URL = "/api/v1/faults"
 

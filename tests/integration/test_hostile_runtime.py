@@ -10,8 +10,9 @@ from pathlib import Path
 import grpc
 import pytest
 
-from tests.commands import PATIENCE_S, environment
+from tests.commands import environment
 from tests.cri.fakes import FakeRuntime, Refuse, version
+from tests.patience import PATIENCE_S
 
 EVIL = "\x1b]0;mine\x07\x1b[2J\nplegscope: all is well\r\u202e\0"
 

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from tests.commands import PATIENCE_S, command, environment, until
+from tests.commands import command, environment, until
+from tests.patience import PATIENCE_S
 
 
 def test_a_simulated_journal_is_shown_and_stands_still(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ import httpx
 import pytest
 
 from app.sim.library import load
-from tests.commands import PATIENCE_S, Command, command, demo, until
+from tests.commands import Command, command, demo, until
+from tests.patience import PATIENCE_S
 
 S = 1_000_000_000
 SPEED = 20

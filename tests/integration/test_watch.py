@@ -18,7 +18,8 @@ import grpc
 import httpx
 import pytest
 
-from tests.commands import PATIENCE_S, command, demo, environment, get
+from tests.commands import command, demo, environment, get
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture(scope="module")

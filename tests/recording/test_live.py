@@ -100,7 +100,7 @@ async def test_its_news_comes_on_the_timeline(
     assert recorder is not None
     recorder.on_record(note(1))
     told = Told()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         async with asyncio.TaskGroup() as tasks:
             passing = tasks.create_task(live.pass_on(recorder, told))
             await told.came.wait()

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.recording.syncer import Syncer
-
-PATIENCE_S = 20.0
+from tests.patience import PATIENCE_S
 
 
 def settled(syncer: Syncer) -> None:

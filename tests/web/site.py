@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -34,9 +33,9 @@ from app.web.desk import Desk
 from app.web.part import Part
 from app.web.server import listen, serve
 from tests.build import SESSION, engine_state, note, session_state
+from tests.patience import PATIENCE_S, Stopwatch
 
 TOKEN = "a-token-of-this-start"
-PATIENCE_S = 10.0
 QUICK = Limits(flush_interval=0.01, gather=0.002, state_interval=0.05)
 
 Message = dict[str, Any]
@@ -62,7 +61,7 @@ class Site:
         self.shutdown = asyncio.Event()
         self.ended = asyncio.Event()
         self.ended_after_s = 0.0
-        """How long the server took to end once told to."""
+        """How long the server took to end once told to; without what others had the core for."""
         self.port = 0
         self.engine: dict[str, Any] = {}
         """Fields of the engine's state that are to be as given."""
@@ -210,9 +209,9 @@ async def serving(
 
     async def time_the_end() -> None:
         await site.shutdown.wait()
-        began = time.monotonic()
+        watch = Stopwatch()
         await site.ended.wait()
-        site.ended_after_s = time.monotonic() - began
+        site.ended_after_s = watch.seconds()
 
     async with asyncio.TaskGroup() as group:
         hub = group.create_task(site.hub.run())

@@ -76,7 +76,7 @@ async def test_who_hardly_reads_is_let_go(monkeypatch: pytest.MonkeyPatch, *, pa
     monkeypatch.setattr(big, "PACE", 1e9)
     readers, reader = Readers(), Reader(stops=3)
     answer = readers.answer(LARGE, asking(packed=packed))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await answer(reader.scope, reader.receive, reader.send)
     assert reader.gone.is_set()
     assert readers.now == 0

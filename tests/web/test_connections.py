@@ -14,7 +14,8 @@ from starlette.types import Receive, Scope, Send
 from app.web import connections
 from app.web.connections import HEAD_BYTES, RequestProtocol
 from app.web.server import listen
-from tests.web.site import PATIENCE_S, Site, serving
+from tests.patience import PATIENCE_S
+from tests.web.site import Site, serving
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 

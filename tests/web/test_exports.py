@@ -181,17 +181,17 @@ async def test_no_more_than_two_are_made_at_once(exporter: Exporter) -> None:
 
     def slow() -> Iterator[bytes]:
         begun.release()
-        assert gate.wait(10)
+        assert gate.wait(60)
         yield b"done"
 
     exporter.pieces = slow()
     async with client(exporter) as web:
         async with asyncio.TaskGroup() as group:
             first = group.create_task(web.get("/api/v1/export?format=csv"))
-            assert await asyncio.to_thread(begun.acquire, timeout=10)
+            assert await asyncio.to_thread(begun.acquire, timeout=60)
             exporter.pieces = slow()
             second = group.create_task(web.get("/api/v1/export?format=csv"))
-            assert await asyncio.to_thread(begun.acquire, timeout=10)
+            assert await asyncio.to_thread(begun.acquire, timeout=60)
             third = await web.get("/api/v1/export?format=csv")
             making = (await web.get("/api/v1/exports")).json()["exports"]
             assert [one["name"] for one in making] == ["node.csv", "node.csv"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -18,7 +17,8 @@ from app.hub.limits import Limits
 from app.web import live, server
 from tests.build import HOSTILE, SESSION, pod_seen
 from tests.hub.reader import Picture
-from tests.web.site import PATIENCE_S, Site, read, read_until, serving
+from tests.patience import PATIENCE_S, Stopwatch
+from tests.web.site import Site, read, read_until, serving
 
 BULK = "x" * 2000
 """Makes a record large, so that a frozen viewer's buffers are soon full."""
@@ -271,11 +271,11 @@ async def one_freezes() -> None:
                 await site.freeze_in(frozen)
                 while (await read_until(healthy, "state"))["state"]["viewers"] < 2:
                     pass
-                began = time.monotonic()
+                watch = Stopwatch()
                 while site.viewers == 2:
                     site.happen(50, BULK)
                     await follow(healthy, picture, until=site.journal.last_seq)
-                assert time.monotonic() - began < 5
+                assert watch.seconds() < 5
                 assert site.hub.stats.dropped == 1
                 site.happen()
                 await follow(healthy, picture, until=site.journal.last_seq)

@@ -17,8 +17,8 @@ from websockets.exceptions import ConnectionClosed
 from app.web import protocol
 from app.web.protocol import ViewerProtocol
 from app.web.server import listen
+from tests.patience import PATIENCE_S
 
-PATIENCE_S = 10.0
 MUCH = "x" * 8_000_000
 """More than both ends' buffers hold."""
 

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import signal
 import socket
-import time
 
 import httpx
 import pytest
@@ -18,7 +17,8 @@ from app.journal.journal import Journal
 from app.journal.projection import PodTable
 from app.web.server import SEND_BUFFER, UNREAD_MS, listen, serve
 from tests.build import SESSION, session_state
-from tests.web.site import PATIENCE_S, serving
+from tests.patience import PATIENCE_S, Stopwatch
+from tests.web.site import serving
 
 # ---------------------------------------------------------------------------------- the socket
 
@@ -192,11 +192,11 @@ async def test_being_cancelled_is_an_orderly_end_as_well() -> None:
         task = group.create_task(serve(hello, listener, asyncio.Event(), hub=hub))
         async with httpx.AsyncClient(trust_env=False) as client:
             assert (await client.get(f"http://127.0.0.1:{port}/")).text == "hello"
-        began = time.monotonic()
+        watch = Stopwatch()
         task.cancel()
         await asyncio.wait({task})
     assert task.cancelled()
-    assert time.monotonic() - began < 2
+    assert watch.seconds() < 2
     with pytest.raises(ConnectionRefusedError):
         await asyncio.open_connection("127.0.0.1", port)
 

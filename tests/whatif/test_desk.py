@@ -53,7 +53,7 @@ async def working(folder: Path) -> AsyncIterator[WhatIfs]:
 
 async def until(so: Callable[[], bool]) -> None:
     """Wait for a condition."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             if so():
                 return
