@@ -39,6 +39,7 @@ from app.web import (
     lessons,
     now,
     received,
+    recordingpages,
     recordings,
     runs,
     whatif,
@@ -50,9 +51,9 @@ from app.web.door import Door, open_door
 from app.web.faults import Allowance
 from app.web.guard import Guard
 from app.web.lessons import TeachingStage
+from app.web.library import LibraryLike
 from app.web.pages import PageData, Pages, StageLink
 from app.web.part import Part
-from app.web.recordings import LibraryLike
 from app.web.repeat import command_line
 from app.web.server import serve
 from app.web.story import end_places, live_places
@@ -231,8 +232,8 @@ class Dashboard:
             parts.append(received.of_a_node(self._received, pages))
         if self._library is not None:
             parts.append(recordings.api(self._library))
-            parts.append(recordings.pages(self._library, pages, home=self._home))
-            parts.append(recordings.pods(self._library, pages))
+            parts.append(recordingpages.pages(self._library, pages, home=self._home))
+            parts.append(recordingpages.pods(self._library, pages))
             if self._whatifs is not None:
                 parts += [whatif.api(self._whatifs), whatif.pages(self._whatifs, pages)]
             if self._home:

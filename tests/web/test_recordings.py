@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from app.hub.filmwire import FilmTold, Markers, Piece, RecordingList
 from app.replaying.library import Library
 from app.resources import templates_dir
-from app.web import body, faults, recordings
+from app.web import body, faults, recordingpages, recordings
 from app.web.access import access
 from app.web.exports import FormatName
 from app.web.guard import Guard
@@ -40,9 +40,9 @@ class Bench:
         app = FastAPI()
         parts = [
             recordings.api(self.library),
-            recordings.pages(self.library, pages, home=bool(given)),
+            recordingpages.pages(self.library, pages, home=bool(given)),
             recordings.drop(self.library),
-            recordings.pods(self.library, pages),
+            recordingpages.pods(self.library, pages),
         ]
         for part in parts:
             app.include_router(part.router)
@@ -59,7 +59,7 @@ class Bench:
         return msgspec.json.decode(answer.content, type=FilmTold)
 
     async def whole(self) -> FilmTold:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 told = await self.told(file="a.mcap")
                 if told.whole:
@@ -205,7 +205,7 @@ async def test_started_without_a_file_the_root_is_the_list(folder: Path) -> None
     app = FastAPI()
     data = PageData(state=session, pods=lambda: (), pod_records=lambda _uid: ())
     pages = Pages(templates_dir(), data, version="1.2.3", recordings=True)
-    app.include_router(recordings.pages(bench.library, pages, home=True).router)
+    app.include_router(recordingpages.pages(bench.library, pages, home=True).router)
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         answer = await client.get("/")
@@ -291,7 +291,7 @@ async def test_who_sends_a_byte_now_and_then_does_not_keep_others_away(
 
     bench = Bench(folder, [folder / "a.mcap"])
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             answer = await bench.client.post(
                 f"{recordings.DROPPED}?name=b.mcap", content=endless(), headers=OWN
             )
