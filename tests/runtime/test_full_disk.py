@@ -5,16 +5,15 @@ The disk is a tmpfs of its own, which takes root to mount.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from app.engine.inputs import TimerFired
@@ -23,11 +22,11 @@ from app.recording.format import Loss
 from app.recording.reading import Fed, Recording, Told
 from app.recording.recorder import Recorder
 from app.recording.target import OneFile
-from tests.commands import Command, environment
+from tests.commands import Command, environment, get, until
+from tests.patience import PATIENCE_S
 from tests.recording.recorded import info, read, told
 
 SIZE = 1024 * 1024
-PATIENCE_S = 60.0
 CAPACITY = 400
 
 
@@ -51,19 +50,14 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", place], check=True)
 
 
-def wait_for(what: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    tick = threading.Event()
-    while not what():
-        assert time.monotonic() < deadline, "it did not come to pass"
-        tick.wait(0.02)
-
-
 def fill(disk: Path, left: int) -> Path:
-    """Somebody else's file, beside which so many bytes are left."""
+    """Somebody else's file, beside which so many bytes are left, or fewer if others write too."""
     seen = os.statvfs(disk)
     ballast = disk / "ballast"
-    ballast.write_bytes(bytes(seen.f_bavail * seen.f_frsize - left))
+    with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as file:
+        missing = seen.f_bavail * seen.f_frsize - left
+        while missing > 0 or left == 0:
+            missing -= file.write(bytes(max(1, min(missing, 4096))))
     return ballast
 
 
@@ -83,26 +77,31 @@ def test_what_is_lost_on_a_full_disk_is_counted_and_the_rest_is_there(disk: Path
             recorder.made()
             recorder.on_record(Note(seq=given, t=given, wall=given, level="info", text=text))
 
-    def full() -> bool:
+    def trouble() -> str:
         give(20)
-        return not recorder.state().well
+        return recorder.state().trouble
 
-    wait_for(full)
-    assert recorder.state().trouble == "No space left on device"
+    assert until(trouble, "the disk to be full") == "No space left on device"
     began = time.monotonic()
     give(2 * CAPACITY)
-    assert time.monotonic() - began < 5
+    # It would be until there is room.
+    assert time.monotonic() - began < PATIENCE_S
     assert recorder.state().lost > CAPACITY
     ((level, stopped), *_rest) = recorder.news()
     assert level == "warning"
     assert stopped.startswith("Recording has stopped (No space left on device). It is tried again")
-    # As far as it came it is whole, even now.
-    recording, items = read(path)
-    assert (recording.damaged, recording.finished) == (0, False)
-    assert [one.seq for one in told(items)] == list(range(1, len(told(items)) + 1))
+
+    def whole() -> bool:
+        """As far as it came; but for the moment in which it is tried again."""
+        recording, items = read(path)
+        assert not recording.finished
+        numbers = [one.seq for one in told(items)]
+        return not recording.damaged and numbers == list(range(1, len(numbers) + 1))
+
+    until(whole, "a file that is whole")
 
     ballast.unlink()
-    wait_for(lambda: recorder.state().well and recorder.state().waiting == 0)
+    until(lambda: (now := recorder.state()).well and now.waiting == 0, "the recorder to be well")
     give(1)
     assert recorder.close(PATIENCE_S)
     news = [text for _level, text in recorder.news()]
@@ -130,17 +129,20 @@ def test_a_demo_whose_disk_is_full_goes_on_and_later_records_again(disk: Path) -
         base = running.address().rstrip("/")
 
         def state() -> dict[str, Any]:
-            return dict(httpx.get(f"{base}/api/v1/state").json())
+            return dict(get(f"{base}/api/v1/state").json())
 
-        wait_for(lambda: state()["recording"]["bytes_total"] > 0)
+        def trouble() -> str:
+            now = state()["recording"]
+            return "" if now["well"] else str(now["trouble"])
+
+        until(lambda: state()["recording"]["bytes_total"] > 0, "some bytes to be written")
         ballast = fill(disk, left=0)
-        wait_for(lambda: not state()["recording"]["well"])
-        before = state()["last_seq"]
-        wait_for(lambda: state()["last_seq"] > before + 20)
-        told_of = state()["recording"]["trouble"]
+        told_of = until(trouble, "the disk to be full")
         assert told_of in ("No space left on device", "less than 5 % of the disk are free")
+        before = state()["last_seq"]
+        until(lambda: state()["last_seq"] > before + 20, "the demo to go on")
         ballast.unlink()
-        wait_for(lambda: bool(state()["recording"]["well"]))
+        until(lambda: bool(state()["recording"]["well"]), "the recorder to be well")
         assert state()["recording"]["lost"] == 0
         running.process.send_signal(signal.SIGTERM)
         assert running.ended() == 0
