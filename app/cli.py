@@ -120,11 +120,12 @@ Replaced, in fields of their own and wherever a text mentions them: names of pod
 workloads they belong to, namespaces, nodes, labels and annotations with their values, UIDs and
 container IDs, images, IP and MAC addresses, the recording's own name; in texts also what is called
 a Deployment, Secret, ConfigMap, volume, service, user or host there, host names, addresses of pages
-and of mail, and home directories.
+and of mail, and paths of files.
 
 Kept: times, states, reasons, exit codes, how many pods there are, names of containers (but for
-those called like their workload), other paths of files, words of Kubernetes and of plegscope, and
-what a text mentions without saying of what. Read what the runtime said before you share it.
+those called like their workload), paths that systems and runtimes bring along, words of Kubernetes
+and of plegscope, and what a text mentions without saying of what. Read what the runtime said before
+you share it.
 """
 
 _WHATIF_EXAMPLES = """\

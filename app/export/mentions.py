@@ -1,5 +1,5 @@
 """What a text names by the way it speaks of it: ``configmap "x"``, ``pod=a_b``, hosts, addresses of
-pages, of mail and of images, home directories and volumes.
+pages, of mail and of images, paths that no system brings along, volumes.
 
 These are names of which nothing else in a recording tells: of Deployments, Secrets, volumes, users,
 machines, registries. They are found by what stands before them, or by their own form. A name
@@ -68,6 +68,12 @@ _HOST: Final = (
     rf"(?:{_LABEL}\.){{1,10}}(?:{_TOP})(?![\w-]|\.\w)"
     rf"|(?:{_LABEL}\.){{2,10}}(?:{_COUNTRIES})(?![\w-]|\.\w)"
 )
+_SYSTEM: Final = (
+    r"run|proc|sys|dev|bin|sbin|lib|lib64|usr/(?:s?bin|lib|libexec)|var/run|kubepods[\w.]*"
+    r"|var/lib/(?:kubelet|containerd|containers|crio|cni|docker|etcd)|var/log/(?:pods|containers)"
+    r"|etc/(?:kubernetes|cni|containerd|containers|crio|crictl\.yaml|hosts|resolv\.conf|passwd)"
+    r"|healthz|metrics|apis?|runtime\.v1[\w.]*|tmp/plegscope-\w+"
+)
 _MARK: Final = r"\\{0,3}[\"'`\u2018\u201c]"
 _NAME: Final = r"[a-z0-9][a-z0-9-]{0,252}(?:\.[a-z0-9-]{1,63}){0,10}"
 _BARE: Final = rf"(?=[a-z0-9./-]{{0,253}}[-0-9])(?![0-9]){_NAME}(?:/{_NAME})?(?![\w/-]|[.:]\w)"
@@ -89,6 +95,8 @@ _PATTERN: Final = re.compile(
     r"|(?<![a-z])lookup (?P<resolved>[\w.-]{1,253})(?=:\ |\ on\ )"
     rf"|(?-i:(?<![\w/.@-])(?P<image>{_IMAGE}))"
     r"|/volumes/[\w.-]{1,64}~[\w.-]{1,64}/(?P<volume>[^\s/\"'\\:]{1,253})"
+    rf"|(?<![\w/.~-])/(?!(?:{_SYSTEM}|home|users)(?![\w.-]))"
+    r"(?P<path>[a-z0-9._][^\s\"'`\\,;:()\[\]{}<>]{0,1023})"
     r"|(?<![\w.])/(?:home|users)/(?P<home>[^\s/\"'\\:]{1,253})"
     rf"|(?<![\w.@/~-])(?P<host>{_HOST})",
     re.IGNORECASE,
@@ -102,6 +110,7 @@ _BY_FORM: Final[dict[str, Kind]] = {
     "within": "namespace",
     "image": "image",
     "volume": "object",
+    "path": "path",
     "home": "account",
     "host": "host",
 }

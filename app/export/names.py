@@ -23,7 +23,7 @@ from app.errors import RecordingError
 
 Kind = Literal[
     "pod", "namespace", "node", "container", "image", "label", "value", "ip", "id", "file",
-    "workload", "object", "host", "url", "account",
+    "workload", "object", "host", "url", "account", "path",
 ]  # fmt: skip
 
 WORDS: Final[dict[Kind, str]] = {
@@ -40,6 +40,7 @@ WORDS: Final[dict[Kind, str]] = {
     "host": "host",
     "url": "address",
     "account": "account",
+    "path": "path",
 }
 
 MOST_NAMES: Final = 400_000

@@ -5,9 +5,9 @@ UIDs, container IDs, addresses, the recording's own name; names of containers if
 texts (notes, errors, reasons, messages) are scrubbed of every name that occurs anywhere, of the
 workloads that pods are named after, and of what a text itself calls a Deployment, Secret, volume,
 user, host and so on, or what has a host's, a page's or a mail address's form. Kept: times, states,
-numbers, exit codes, paths of files (but for homes and volumes), and the words of plegscope and of
-the CRI. Not hidden: how many pods there are, when something happened, a name that is one of those
-words, and one that a text mentions without saying of what.
+numbers, exit codes, the paths that systems, runtimes and the kubelet bring along, and the words of
+plegscope and of the CRI. Not hidden: how many pods there are, when something happened, a name that
+is one of those words, and one that a text mentions without saying of what.
 
 The names must be known before the first text is written, so whatever is redacted is read twice.
 """

@@ -9,11 +9,14 @@ import ipaddress
 import re
 from typing import Final
 
-from app.export.mentions import Mention, mentions
+from app.export.mentions import mentions
 from app.export.names import Kind, Names
 
 TAG: Final = re.compile(r"(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?$", re.ASCII)
 """What may end an image's name."""
+
+Span = tuple[int, int, tuple[Kind, str]]
+"""Where a name begins and ends, and what is called so."""
 
 WEAK: Final = frozenset({"label", "value"})
 """Kinds that are no names of their own: a label's value is often the container's name."""
@@ -76,11 +79,11 @@ class Scrubber:
             return
         core = _core(name).lower()
         known = self._known.get(core)
-        if known is not None and core not in self._told:
-            if known[0] not in WEAK or thing[0] in WEAK:
+        if known is not None:
+            weaker = thing[0] in WEAK
+            strong = known[0] not in WEAK
+            if weaker or (strong and (told or core not in self._told)):
                 return
-        elif known is not None and told:
-            return
         self._known[core] = thing
         if told:
             self._told.add(core)
@@ -96,51 +99,52 @@ class Scrubber:
 
         ``weak``: whether labels and their values are names here.
         """
-        if not forms:
-            return self._without_names(text, forms=False, weak=weak)
-        out: list[str] = []
-        done = 0
-        for one in mentions(text):
-            if one.kind == "container" and not self._containers:
-                continue
-            out.append(self._without_names(text[done : one.start], forms=True, weak=weak))
-            out.append(self._mentioned(one))
-            done = one.end
-        out.append(self._without_names(text[done:], forms=True, weak=weak))
-        return "".join(out)
-
-    def _mentioned(self, one: Mention) -> str:
-        """What stands in for what a text mentions."""
-        kind, name = one.kind, one.name
-        known = self.knows(name)
-        if known is None and kind == "image":
-            known = self.knows(TAG.sub("", name))
-        if known is not None:
-            return self._stand_in(*known)
-        made = self._address(name)
-        return made if made != name else self._names.of(kind, name)
-
-    def _without_names(self, text: str, *, forms: bool, weak: bool) -> str:
         if not text:
             return text
         for sign, (kind, name) in self._signs.items():
             if sign.strip() and sign in text:
                 text = text.replace(sign, self._names.of(kind, name))
+        spans = self._known_spans(text, weak=weak)
+        if forms:
+            spans += self._mentioned_spans(text)
+            # Of those that begin at one place the longest, and nothing in what it covers.
+            spans.sort(key=lambda span: (span[0], -span[1]))
         out: list[str] = []
-        spans = [found.span() for found in _ATOM.finditer(text)]
-        done = place = 0
-        while place < len(spans):
-            count = self._found(text, spans, place, weak=weak)
-            if not count:
-                place += 1
-                continue
-            start, end = spans[place][0], spans[place + count - 1][1]
-            out.append(self._patterns(text[done:start]) if forms else text[done:start])
-            kind, name = self._known[text[start:end].lower()]
-            out.append(self._stand_in(kind, name))
-            done, place = end, place + count
+        done = 0
+        for start, end, thing in spans:
+            if start >= done:
+                out.append(self._patterns(text[done:start]) if forms else text[done:start])
+                out.append(self._stand_in(*thing))
+            # What is left of a name that another one cuts off goes with it.
+            done = max(done, end)
         out.append(self._patterns(text[done:]) if forms else text[done:])
         return "".join(out)
+
+    def _known_spans(self, text: str, *, weak: bool) -> list[Span]:
+        found: list[Span] = []
+        spans = [atom.span() for atom in _ATOM.finditer(text)]
+        place = 0
+        while place < len(spans):
+            count = self._found(text, spans, place, weak=weak)
+            if count:
+                start, end = spans[place][0], spans[place + count - 1][1]
+                found.append((start, end, self._known[text[start:end].lower()]))
+            place += count or 1
+        return found
+
+    def _mentioned_spans(self, text: str) -> list[Span]:
+        return [
+            (one.start, one.end, self._thing(one.kind, one.name))
+            for one in mentions(text)
+            if self._containers or one.kind != "container"
+        ]
+
+    def _thing(self, kind: Kind, name: str) -> tuple[Kind, str]:
+        """What a text means by a name of which it says what of."""
+        known = self.knows(name)
+        if known is None and kind == "image":
+            known = self.knows(TAG.sub("", name))
+        return known or (("ip" if _is_address(name) else kind), name)
 
     def _found(self, text: str, spans: list[tuple[int, int]], place: int, *, weak: bool) -> int:
         """How many atoms from this one on are a name; 0 for none."""
@@ -184,11 +188,15 @@ class Scrubber:
 
     def _address(self, text: str) -> str:
         """What stands in for an address; a version that looks like one stays."""
-        try:
-            ipaddress.ip_address(text)
-        except ValueError:
-            return text
-        return self._names.address(text)
+        return self._names.address(text) if _is_address(text) else text
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _plain(dotted: str) -> bool:

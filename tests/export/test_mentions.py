@@ -37,7 +37,11 @@ def told(text: str) -> list[tuple[str, str]]:
          [("pod", "nginx"), ("namespace", "shop")]),
         ('deployment.apps/acme-portal, ReplicaSet \\"acme-portal-7c9d8b6f5\\"',
          [("workload", "acme-portal"), ("workload", "acme-portal-7c9d8b6f5")]),
-        ("/pods/x/volumes/kubernetes.io~secret/acme-cert: busy", [("object", "acme-cert")]),
+        ("/run/x/volumes/kubernetes.io~secret/acme-cert: busy", [("object", "acme-cert")]),
+        ('exec: "/opt/acme/start": stat /opt/acme/start: no such file',
+         [("path", "opt/acme/start"), ("path", "opt/acme/start")]),
+        ("mount nfs01.acme.lan:/export/acme.",
+         [("host", "nfs01.acme.lan"), ("path", "export/acme")]),
         # Images
         ('failed to pull image "team/app:1.2": denied', [("image", "team/app:1.2")]),
         ("pull localhost:5000/team/app:1.2, hub:5000/x" + SHA,
@@ -69,6 +73,8 @@ def test_what_is_said_to_be_a_name_is_one(text: str, found: list[tuple[str, str]
         "unknown method GetContainerEvents for service runtime.v1.RuntimeService",
         "io.containerd.runtime.v2, io.kubernetes.cri.container-name, kubernetes.io/config.seen",
         'dial unix /run/containerd/containerd.sock, endpoint "unix:///run/containerd/containerd.sock"',
+        "/var/lib/kubelet/pods, /kubepods.slice/x, /runtime.v1.RuntimeService/ListContainers",
+        "GET /healthz, 3 / 4, and/or, /proc/1/ns, /etc/crictl.yaml",
         "container.go:721 and main.py, image sha256:abcdef0123456789",
         # Names of pods and namespaces are in it, which are found one by one.
         "lookup of web-1.shop.svc.cluster.local",
@@ -91,7 +97,7 @@ def test_none_overlaps_another_whatever_the_text() -> None:
     "part",
     ["web-", "a.", "pod ", "a@", "pod='", "/volumes/", "a-", "a", "x:", "com.", "1.2.3.", "a/",
      "a_", "a_b(", "PodSandboxMetadata{Name:", "pod a/", "pod a-", "aa.bb_", "lookup ", "://",
-     "a+"],
+     " /a", "a+"],
 )  # fmt: skip
 def test_a_text_that_was_made_to_hurt_takes_no_time(part: str) -> None:
     """A tenth of a second; were it to grow with the square of the length, it were minutes."""

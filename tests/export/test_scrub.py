@@ -111,6 +111,15 @@ def test_what_a_text_mentions_is_the_same_wherever_it_does() -> None:
     assert made.scrub('pull image "team/app:1"') == 'pull image "image-1"'
 
 
+def test_a_name_is_not_cut_by_what_it_looks_like_within() -> None:
+    made = scrubber()
+    for value in ("owner https://corp.example/x jane", "corp/opt/acme tail"):
+        made.learn("value", value)
+    assert made.scrub("a owner https://corp.example/x jane b") == "a value-1 b"
+    # One that begins in the midst of another, and goes on: nothing is left of either.
+    assert made.scrub("see https://x.corp/opt/acme tail b") == "see https://address-1 b"
+
+
 def test_a_field_is_right_about_what_a_text_called_something_else() -> None:
     made = scrubber()
     made.learn("object", "blue-7", told=True)
@@ -119,7 +128,11 @@ def test_a_field_is_right_about_what_a_text_called_something_else() -> None:
     assert made.scrub("blue-7") == "pod-1"
     made.learn("workload", "green-7", told=True)
     made.learn("value", "green-7")
-    assert made.scrub("green-7") == "value-1"
+    # A label's value is often what the pod is named after.
+    assert made.scrub("green-7", weak=False) == "workload-1"
+    made.learn("value", "red-7")
+    made.learn("workload", "red-7", told=True)
+    assert made.scrub("red-7", weak=False) == "workload-2"
 
 
 def test_containers_that_a_text_mentions_stay_unless_asked_for() -> None:
