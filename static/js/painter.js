@@ -13,8 +13,8 @@
  * }} Frame `top`: where the lanes begin; `shift`: px to add to a list's x; `nowX`: the present;
  *   `endX`: where what is played ends for good
  */
+import { Brush, EDGE } from "./brush.js";
 import { Sprites } from "./sprites.js";
-import { plain } from "./dom.js";
 import { age } from "./words.js";
 
 /** Of a bin by its rank (bins.js): nothing, in time, found, late, lost. */
@@ -23,17 +23,11 @@ const CELL_COLORS = ["", "glob", "found", "late", "lost"];
 /** From this width on (px) a bin is drawn as a stretch in which something was. */
 const WIDE_CELL = 6;
 
-/** Room to the left and right that is still drawn, px. */
-const EDGE = 24;
-
-export class Painter {
+export class Painter extends Brush {
   /** @param {CanvasRenderingContext2D} context @param {Palette} palette */
   constructor(context, palette) {
-    this.c = context;
-    this.palette = palette;
+    super(context, palette);
     this.sprites = new Sprites(palette);
-    /** @type {CanvasPattern|null} */
-    this.hatching = null;
   }
 
   /** Colours or pixel density changed. @param {Palette} palette */
@@ -95,7 +89,7 @@ export class Painter {
         c.fillStyle = p.life;
         c.fillRect(left, Math.round(y), right - left, 1);
         break;
-      case "dots": this.#line(left, right, Math.round(y) + 0.5, p.life, 1, [1.5, 3]); break;
+      case "dots": this.line(left, right, Math.round(y) + 0.5, p.life, 1, [1.5, 3]); break;
       case "tail":
         c.fillStyle = p.late;
         c.fillRect(left, y - 1.5, Math.max(1, right - left), 3);
@@ -106,9 +100,9 @@ export class Painter {
         c.fillRect(left, y - 0.9, Math.max(1, right - left), 1.8);
         c.fillRect(left, y - 4, 1.8, 8);
         break;
-      case "heldline": this.#line(left, right, y, p.ask, 1.4, [2, 2.5]); break;
-      case "relist": this.#bar(x, Math.max(3, x2 - x), y, h, p.ask, null); break;
-      case "own": this.#bar(x, Math.max(3, x2 - x), y, h, p["ask-25"], p.ask); break;
+      case "heldline": this.line(left, right, y, p.ask, 1.4, [2, 2.5]); break;
+      case "relist": this.bar(x, Math.max(3, x2 - x), y, h, p.ask, null); break;
+      case "own": this.bar(x, Math.max(3, x2 - x), y, h, p["ask-25"], p.ask); break;
       case "sync": this.#sync(item, left, right, y, h); break;
       case "tick":
         c.fillStyle = p.text3;
@@ -157,8 +151,8 @@ export class Painter {
         c.fillStyle = p.found;
         c.fillRect(left, y - 1, right - left, 2);
         break;
-      case "down": this.#line(left, right, y, p.lost, 2, [5, 4]); break;
-      case "alone": this.#line(left, right, y, p.text3, 2, [2, 4]); break;
+      case "down": this.line(left, right, y, p.lost, 2, [5, 4]); break;
+      case "alone": this.line(left, right, y, p.text3, 2, [2, 4]); break;
       case "try":
         c.beginPath();
         c.arc(x, y, (item.s ?? 7) / 2, 0, Math.PI * 2);
@@ -168,10 +162,10 @@ export class Painter {
         c.strokeStyle = p.lost;
         c.stroke();
         break;
-      case "hatch": this.#hatch(item, left, right, y, h); break;
-      case "text": this.#text(item, x, y); break;
-      case "say": this.#say(item, x, x2, y); break;
-      case "elbow": this.#elbow(x, y, x2, h + (y - item.y)); break;
+      case "hatch": this.hatch(item, left, right, y, h); break;
+      case "text": this.text(item, x, y); break;
+      case "say": this.say(item, x, x2, y); break;
+      case "elbow": this.elbow(x, y, x2, h + (y - item.y)); break;
       case "focus":
         c.strokeStyle = p.focus;
         c.lineWidth = 1.5;
@@ -225,49 +219,6 @@ export class Painter {
     }
   }
 
-  /** @param {number} x @param {number} x2 @param {number} y @param {string} color @param {number} width @param {number[]} dash */
-  #line(x, x2, y, color, width, dash) {
-    const { c } = this;
-    const left = Math.max(-EDGE, x);
-    c.beginPath();
-    c.setLineDash(dash);
-    // The pattern sticks to time, not to the screen's edge.
-    c.lineDashOffset = left - x;
-    c.moveTo(left, y);
-    c.lineTo(x2, y);
-    c.lineWidth = width;
-    c.strokeStyle = color;
-    c.stroke();
-    c.setLineDash([]);
-    c.lineDashOffset = 0;
-  }
-
-  /** @param {number} x @param {number} w @param {number} y @param {number} h @param {string} fill @param {string|null} edge */
-  #bar(x, w, y, h, fill, edge) {
-    const { c, palette: p } = this;
-    c.fillStyle = p.ground;
-    c.fillRect(x - 1.25, y - 1.25, w + 2.5, h + 2.5);
-    if (w < 6) {
-      c.fillStyle = edge ?? fill;
-      c.fillRect(x, y, w, h);
-      if (!edge) return;
-      c.fillStyle = p.ground;
-      c.fillRect(x + 1, y + 1.2, w - 2, h - 2.4);
-      return;
-    }
-    const r = 1.6;
-    c.beginPath();
-    c.roundRect(x, y, w, h, r);
-    c.fillStyle = fill;
-    c.fill();
-    if (!edge) return;
-    c.strokeStyle = edge;
-    c.lineWidth = 1.3;
-    c.beginPath();
-    c.roundRect(x + 0.65, y + 0.65, Math.max(1.5, w - 1.3), h - 1.3, r);
-    c.stroke();
-  }
-
   /** @param {Item} item @param {number} x @param {number} x2 @param {number} y @param {number} h */
   #sync(item, x, x2, y, h) {
     const { c, palette: p } = this;
@@ -302,129 +253,6 @@ export class Painter {
       c.textBaseline = "middle";
       c.fillText(`running, ${age(now - (item.t ?? now))}`, at, y + h / 2 + 0.5);
     }
-  }
-
-  /** Not known here. @param {Item} item @param {number} x @param {number} x2 @param {number} y @param {number} h */
-  #hatch(item, x, x2, y, h) {
-    const { c, palette: p } = this;
-    const frame = /** @type {Frame} */ (this.frame);
-    const left = Math.max(-2, x);
-    const right = Math.min(frame.width + 2, x2);
-    if (right <= left) return;
-    this.hatching ??= this.#pattern();
-    c.fillStyle = p.ground;
-    c.globalAlpha = 0.72;
-    // The ruler stays: its times are known.
-    c.fillRect(left, y, right - left, h);
-    c.globalAlpha = 1;
-    c.save();
-    c.beginPath();
-    c.rect(left, y, right - left, h);
-    c.clip();
-    c.translate(x % 9, 0);
-    c.fillStyle = this.hatching;
-    c.fillRect(left - 9, y, right - left + 18, h);
-    c.restore();
-    c.fillStyle = p.lost;
-    if (x > -2) c.fillRect(Math.round(x), y, 1, h);
-    if (x2 < frame.width + 2) c.fillRect(Math.round(x2) - 1, y, 1, h);
-    if (item.text) this.#pill(item.text, (left + right) / 2, y + 12 * frame.em);
-  }
-
-  #pattern() {
-    const { c, palette: p } = this;
-    const tile = document.createElement("canvas");
-    const ratio = c.getTransform().a || 1;
-    tile.width = tile.height = Math.round(9 * ratio);
-    const t = /** @type {CanvasRenderingContext2D} */ (tile.getContext("2d"));
-    t.scale(tile.width / 9, tile.height / 9);
-    t.strokeStyle = p.lost;
-    t.lineWidth = 1;
-    t.beginPath();
-    for (const shift of [-9, 0, 9]) {
-      t.moveTo(shift - 1, 10);
-      t.lineTo(shift + 10, -1);
-    }
-    t.stroke();
-    const pattern = /** @type {CanvasPattern} */ (c.createPattern(tile, "repeat"));
-    pattern.setTransform(new DOMMatrix().scale(9 / tile.width, 9 / tile.height));
-    return pattern;
-  }
-
-  /** @param {string} text @param {number} x middle @param {number} y middle */
-  #pill(text, x, y) {
-    const { c, palette: p } = this;
-    const { em, width } = /** @type {Frame} */ (this.frame);
-    c.font = `${11 * em}px ${p.font}`;
-    const half = c.measureText(text).width / 2 + 8 * em;
-    const at = Math.min(Math.max(x, half + 2), width - half - 2);
-    c.beginPath();
-    c.roundRect(at - half, y - 10 * em, half * 2, 20 * em, 4);
-    c.fillStyle = p.ground;
-    c.fill();
-    c.strokeStyle = p.lost;
-    c.lineWidth = 1;
-    c.stroke();
-    c.fillStyle = p.text;
-    c.textAlign = "center";
-    c.textBaseline = "middle";
-    c.fillText(text, at, y + 0.5);
-  }
-
-  /** @param {Item} item @param {number} x @param {number} y */
-  #text(item, x, y) {
-    const { c, palette: p } = this;
-    const { em } = /** @type {Frame} */ (this.frame);
-    if (!item.text) return;
-    c.font = `${item.c === "onbar" ? "600 " : ""}${(item.s ?? 11) * em}px ${p.font}`;
-    c.textAlign = item.align ?? "left";
-    c.textBaseline = "middle";
-    c.fillStyle = item.c === "onbar" ? "#000" : p[item.c ?? "text2"];
-    const text = plain(item.text);
-    if (item.note === "whole") {
-      // Half a number says something else; on narrow screens the row's name is on the left.
-      const { narrow, width } = /** @type {Frame} */ (this.frame);
-      const wide = c.measureText(text).width;
-      const left = item.align === "right" ? x - wide : x;
-      if (left < (narrow ? 92 * em : 2) || left + wide > width - 2) return;
-    }
-    c.fillText(text, x, y);
-  }
-
-  /** Words beside a mark on a pill of ground; to its left, or that of another at `x2`, when there is no room to its right. @param {Item} item @param {number} x @param {number} x2 @param {number} y */
-  #say(item, x, x2, y) {
-    const { c, palette: p } = this;
-    const { em, width, narrow } = /** @type {Frame} */ (this.frame);
-    const text = plain(item.text ?? "");
-    c.font = `500 ${12 * em}px ${p.font}`;
-    const w = c.measureText(text).width;
-    let left = x;
-    if (left + w > width - 6) left = Math.max(4, Math.min(x, x2) - w - 24 * em);
-    if (x < 0) left = 6;
-    // On narrow screens the lane's name is on the left.
-    if (narrow) left = Math.max(left, Math.min(92 * em, width - w - 6));
-    c.fillStyle = p.sel;
-    c.globalAlpha = 0.88;
-    c.beginPath();
-    c.roundRect(left - 4, y - 9 * em, w + 8, 18 * em, 4);
-    c.fill();
-    c.globalAlpha = 1;
-    c.fillStyle = p[item.c ?? "text"];
-    c.textAlign = "left";
-    c.textBaseline = "middle";
-    c.fillText(text, left, y + 0.5);
-  }
-
-  /** @param {number} x @param {number} y @param {number} x2 @param {number} y2 */
-  #elbow(x, y, x2, y2) {
-    const { c, palette: p } = this;
-    c.beginPath();
-    c.moveTo(x, y);
-    c.lineTo(x, y2);
-    c.lineTo(x2, y2);
-    c.lineWidth = 1.5;
-    c.strokeStyle = p.text;
-    c.stroke();
   }
 
   /** Rows, groups and the selected lane's ground. @param {Frame} frame */
@@ -470,7 +298,7 @@ export class Painter {
     // What is not known is not known in these rows either.
     for (const item of list.lanes[12]) {
       const right = item.x2 === Infinity ? frame.nowX : (item.x2 ?? 0) + frame.shift;
-      this.#hatch({ ...item, text: "" }, item.x + frame.shift, right, heads.ruler, frame.top - heads.ruler);
+      this.hatch({ ...item, text: "" }, item.x + frame.shift, right, heads.ruler, frame.top - heads.ruler);
     }
     c.restore();
     c.fillStyle = p.line2;
@@ -482,10 +310,10 @@ export class Painter {
   #present(frame) {
     const { c, palette: p } = this;
     if (frame.frozen) {
-      this.#hatch({ k: "hatch", x: 0, y: 0, text: frame.frozen }, frame.nowX, frame.width + 9, frame.heads.ruler, frame.height - frame.heads.ruler);
+      this.hatch({ k: "hatch", x: 0, y: 0, text: frame.frozen }, frame.nowX, frame.width + 9, frame.heads.ruler, frame.height - frame.heads.ruler);
     }
     else if (frame.endX !== null) {
-      this.#hatch({ k: "hatch", x: 0, y: 0 }, frame.endX, frame.width + 9, frame.heads.ruler, frame.height - frame.heads.ruler);
+      this.hatch({ k: "hatch", x: 0, y: 0 }, frame.endX, frame.width + 9, frame.heads.ruler, frame.height - frame.heads.ruler);
     }
     const x = Math.round(frame.nowX);
     if (x < -8 || x > frame.width + 8) return;
