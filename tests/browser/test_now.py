@@ -14,11 +14,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from app.engine.records import AnyRecord
 from app.recording.reading import Recording, Told
-from tests.browser.chromium import keep
+from tests.browser.chromium import PATIENCE_MS, fits, heard, keep, listen
 from tests.browser.test_accessibility import faults
 from tests.commands import Command, demo
 
-PATIENT_MS = 20_000
 SIZES = {1280: 800, 390: 844}
 
 
@@ -27,7 +26,7 @@ def server() -> Iterator[Command]:
     """A demo in which a container has ended."""
     with demo() as command:
         address = command.address()
-        deadline = time.monotonic() + PATIENT_MS / 1000
+        deadline = time.monotonic() + 2 * PATIENCE_MS / 1000
         while not _deaths(address):
             assert time.monotonic() < deadline, "no container ended in time"
         yield command
@@ -59,7 +58,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 def opened(page: Page, server: Command) -> Page:
     page.goto(server.address())
-    expect(page.locator("#sentence")).to_contain_text("Healthy", timeout=PATIENT_MS)
+    expect(page.locator("#sentence")).to_contain_text("Healthy")
     return page
 
 
@@ -88,7 +87,7 @@ def test_the_panel_comes_up_to_date_under_a_focus_that_stays(page: Page, server:
     command = page.locator(".now-save a").first
     command.focus()
     before = page.locator(".now-verdict").inner_text()
-    expect(page.locator(".now-verdict")).not_to_have_text(before, timeout=PATIENT_MS)
+    expect(page.locator(".now-verdict")).not_to_have_text(before)
     expect(page.locator(".now-save a").first).to_be_focused()
     expect(page.locator("#panel #now")).to_have_count(1)
 
@@ -97,8 +96,10 @@ def test_one_key_saves_a_recording_of_the_last_minutes(
     page: Page, server: Command, tmp_path: Path
 ) -> None:
     opened(page, server)
+    listen(page, "#spoken")
     with page.expect_download() as download:
         page.keyboard.press("s")
+    heard(page, "#spoken", "Saving the last 5 minutes")
     assert download.value.suggested_filename.endswith(".mcap")
     path = tmp_path / "saved.mcap"
     download.value.save_as(path)
@@ -107,7 +108,6 @@ def test_one_key_saves_a_recording_of_the_last_minutes(
     assert recording.finished
     assert not recording.damaged
     assert len(told) > 50
-    expect(page.locator("#spoken")).to_contain_text("Saving the last 5 minutes")
 
 
 def test_another_saves_json_lines(page: Page, server: Command, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_death_leads_to_its_chain_and_its_pods_story(page: Page, server: Comma
     expect(page.locator("#panel article.pod h1")).to_be_visible()
     page.keyboard.press("o")
     page.locator(".now-deaths .exit-code").first.click()
-    expect(page.locator("#drawer .verdict")).to_contain_text("Found", timeout=PATIENT_MS)
+    expect(page.locator("#drawer .verdict")).to_contain_text("Found")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -138,7 +138,7 @@ def test_the_page_shuts_nobody_out(
     page = browser.new_page(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
     page.goto(f"{server.address()}now")
     expect(page.locator(".now-table tbody tr").first).to_be_attached()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    fits(page)
     assert faults(page) == []
     keep(page, f"now-page-{width}-{scheme}", whole=True)
     page.close()
