@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Playwright
 from tests.browser.chromium import chromium, playwright
 
 HERE = Path(__file__).parent
-TIMEOUT_S = 240
+TIMEOUT_S = 300
 """Ends a test that hangs, and not one that is slow: a test waits for much, one after the other."""
 
 

@@ -17,7 +17,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.chromium import ARTIFACTS, chromium, keep, playwright, until
+from tests.browser.chromium import ARTIFACTS, keep, until
 from tests.commands import Command, demo
 
 WAIT_MS = 60_000
@@ -61,12 +61,6 @@ MEASURE = """async (ms) => {
   found.heap_mb = Math.round((performance.memory?.usedJSHeapSize ?? 0) / 1e6);
   return found;
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with playwright() as driver, chromium(driver) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.chromium import PATIENCE_MS, fits, frames, keep, until
+from tests.browser.chromium import fits, frames, keep, until
 from tests.browser.test_accessibility import faults
 from tests.commands import Command, demo
 
-PATIENT_MS = 2 * PATIENCE_MS
-"""How long it is waited for runs that are played."""
 THREE = "scenario=lossy-stream&seed=7&duration=120s&profile=kep&profile=generic&profile=legacy"
 STALE = "scenario=stale-event&profile=kep&profile=legacy"
 FORK = (
@@ -68,7 +66,7 @@ def page(browser: Browser) -> Iterator[Page]:
 def compared(page: Page, server: Command, query: str = THREE) -> None:
     """The comparison is on the page, and its picture drawn in the room that it has."""
     page.goto(f"{server.address()}compare?{query}")
-    expect(page.locator("#compared")).to_be_visible(timeout=PATIENT_MS)
+    expect(page.locator("#compared")).to_be_visible()
     frames(page)
     until(page, "plegscope.timeline.list && plegscope.timeline.last")
 
@@ -99,7 +97,7 @@ def test_the_form_leads_to_the_comparison(page: Page, server: Command) -> None:
     page.locator("input[name=duration]").fill("60s")
     page.get_by_role("button", name="Compare").click()
     expect(page.locator("#sentence")).to_contain_text(
-        re.compile(r"^legacy .*Nothing of that with kep and generic\.$"), timeout=PATIENT_MS
+        re.compile(r"^legacy .*Nothing of that with kep and generic\.$")
     )
     expect(page.locator("#figures-body th")).to_have_text(["kep", "generic reference", "legacy"])
     expect(page.locator("#played")).to_have_text(re.compile("lossy-stream, seed 7, 1.min"))
@@ -121,9 +119,7 @@ def test_without_scripts_the_form_leads_to_tables(browser: Browser, server: Comm
     page.goto(server.address() + "compare")
     page.locator("select[name=scenario]").select_option("stale-event")
     page.get_by_role("button", name="Compare").click()
-    expect(page.locator("h1")).to_contain_text(
-        "legacy believed what was not so", timeout=PATIENT_MS
-    )
+    expect(page.locator("h1")).to_contain_text("legacy believed what was not so")
     expect(page.locator("table.figures tbody tr")).to_have_count(3)
     expect(page.get_by_text("an older state won").first).to_be_visible()
     assert "plain=1" in page.url
@@ -198,12 +194,12 @@ def test_progress_is_shown_until_the_comparison_is_there(page: Page, server: Com
     page.route("**/api/v1/compare?*", hold)
     page.goto(f"{server.address()}compare?{THREE}")
     expect(page.locator("#progress-words")).to_have_text(
-        re.compile("of 3 runs are played|Playing run|All runs"), timeout=PATIENT_MS
+        re.compile("of 3 runs are played|Playing run|All runs")
     )
     expect(page.locator("#progress-bar")).to_be_visible()
     expect(page.locator("#compared")).to_be_hidden()
     held[0].continue_()
-    expect(page.locator("#compared")).to_be_visible(timeout=PATIENT_MS)
+    expect(page.locator("#compared")).to_be_visible()
     expect(page.locator("#progress")).to_be_hidden()
 
 
@@ -270,7 +266,7 @@ def test_a_run_is_opened_where_it_differs(page: Page, server: Command) -> None:
     page.keyboard.press("d")
     title = page.locator("#chosen-title").inner_text()
     page.locator("#chosen-body a").first.click()
-    expect(page.locator("#drawer")).to_contain_text("Found by", timeout=PATIENT_MS)
+    expect(page.locator("#drawer")).to_contain_text("Found by")
     pod = title.partition(":")[0].removeprefix("shop/")
     expect(page.locator("#drawer")).to_contain_text(pod)
 
@@ -332,7 +328,7 @@ def test_a_link_opens_the_same_picture_elsewhere(
     expect(page).to_have_url(re.compile(r"sel=\d+.*hide=absent"))
     there = browser.new_page(viewport={"width": 900, "height": 700}, color_scheme="dark")
     there.goto(page.url)
-    expect(there.locator("#compared")).to_be_visible(timeout=PATIENT_MS)
+    expect(there.locator("#compared")).to_be_visible()
     assert chosen(there) == chosen(page)
     assert window(there) == pytest.approx(window(page), abs=0.01)
     expect(there.locator("[data-kind=absent]")).to_have_attribute("aria-pressed", "false")

@@ -7,7 +7,6 @@ before it begins.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.chromium import PATIENCE_MS, heard, keep, listen, until
 from tests.browser.test_accessibility import faults
 from tests.commands import Command, demo
+from tests.commands import until as until_found
 
 FAST = "4"
 LONG = "10m"
@@ -60,9 +60,7 @@ class Desk:
 
     def told(self, words: str) -> None:
         """The timeline is told this, or has been."""
-        deadline = time.monotonic() + PATIENCE_MS / 1000
-        while not any(one.startswith(words) for one in self.notes()):
-            assert time.monotonic() < deadline, words
+        until_found(lambda: any(one.startswith(words) for one in self.notes()), words)
 
     def quiet_pod(self) -> str:
         """A pod that lives on by itself."""
@@ -165,7 +163,7 @@ def test_a_fault_is_seen_and_the_page_is_well_again_after_healing(
     expect(page.locator("#palette-said")).to_contain_text("Back to normal.")
     expect(page.locator("#faults-working")).to_be_hidden()
     expect(page.locator(f'#palette [value="{name}"]')).not_to_have_attribute("data-on", "")
-    expect(page.locator("#sentence")).to_contain_text("Healthy", timeout=4 * PATIENCE_MS)
+    expect(page.locator("#sentence")).to_contain_text("Healthy", timeout=2 * PATIENCE_MS)
     assert desk.report()["at_work"] == []
 
 
@@ -469,7 +467,7 @@ def test_the_page_keeps_up_with_a_fast_node(fast: Page) -> None:
     expect(page.locator("#sentence")).to_contain_text("Polling only")
     page.locator("#palette .heal").click()
     # After Unimplemented a minute passes until the next try.
-    expect(page.locator("#sentence")).to_contain_text("Healthy", timeout=3 * PATIENCE_MS)
+    expect(page.locator("#sentence")).to_contain_text("Healthy", timeout=2 * PATIENCE_MS)
     expect(page.locator("#speed")).to_contain_text(f"×{FAST}")
     expect(page.locator(".foot-speed")).to_contain_text(f"look {FAST} times as long")
     # A busy machine may read one time later than the other, and often: not always.

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import msgspec
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from app.engine.records import AnyRecord
 from app.recording.reading import Recording, Told
-from tests.browser.chromium import PATIENCE_MS, fits, heard, keep, listen
+from tests.browser.chromium import fits, heard, keep, listen
 from tests.browser.test_accessibility import faults
-from tests.commands import Command, demo
+from tests.commands import Command, demo, get, until
 
 SIZES = {1280: 800, 390: 844}
 
@@ -26,15 +24,13 @@ def server() -> Iterator[Command]:
     """A demo in which a container has ended."""
     with demo() as command:
         address = command.address()
-        deadline = time.monotonic() + 2 * PATIENCE_MS / 1000
-        while not _deaths(address):
-            assert time.monotonic() < deadline, "no container ended in time"
+        until(lambda: _deaths(address), "a container that ended")
         yield command
 
 
 def _deaths(address: str) -> bool:
     asked = f"{address}api/v1/records?kind=lifecycle&limit=10000"
-    records = httpx.get(asked).json()["records"]
+    records = get(asked).json()["records"]
     return any(
         one["type"] == "ContainerDied" and not one["baseline"] and not one["is_sandbox"]
         for one in records

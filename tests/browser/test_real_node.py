@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, expect
+from playwright.sync_api import Browser, Locator, Page, Playwright, expect
 
 from tests.browser.chromium import chromium, keep
 from tests.commands import Command, command
 from tests.lab.containerd import Containerd
 from tests.lab.pods import Pods
 
-WAIT_MS = 20_000
+MOST_KILLS = 5
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +35,23 @@ def opened(browser: Browser, watch: Command, faults: list[str]) -> Page:
         lambda message: faults.append(message.text) if message.type == "error" else None,
     )
     page.goto(watch.address())
-    expect(page.locator("#sentence")).to_contain_text("Healthy.", timeout=WAIT_MS)
+    expect(page.locator("#sentence")).to_contain_text("Healthy.")
     return page
+
+
+def killed(page: Page, pods: Pods) -> Locator:
+    """The row of a kill that a hint told of: a global relist that has just begun may be quicker."""
+    for number in range(MOST_KILLS):
+        pod = pods.run(f"victim-{number}")
+        page.locator("#filter").fill(f"victim-{number}")
+        started = page.locator("#rows-body tr", has_text="ContainerStarted").filter(has_text="c0")
+        expect(started).to_have_count(1)
+        pods.kill(pod)
+        row = page.locator("#rows-body tr", has_text="ContainerDied").filter(has_text="137")
+        expect(row).to_have_count(1)
+        if "hint" in row.inner_text():
+            return row
+    raise AssertionError("no kill was found by a hint")
 
 
 def test_the_page_shows_the_whole_chain_of_a_kill(
@@ -46,16 +61,8 @@ def test_the_page_shows_the_whole_chain_of_a_kill(
     page = opened(browser, watch, faults)
     assert "token" not in page.url
     expect(page.locator("#watched")).to_contain_text("containerd 2")
-    pod = pods2.run("victim")
     page.locator("#show-table").click()
-    page.locator("#filter").fill("victim")
-    row = page.locator("#rows-body tr", has_text="ContainerDied").filter(has_text="137")
-    expect(
-        page.locator("#rows-body tr", has_text="ContainerStarted").filter(has_text="c0")
-    ).to_have_count(1, timeout=WAIT_MS)
-    pods2.kill(pod)
-    expect(row).to_have_count(1, timeout=WAIT_MS)
-    expect(row).to_contain_text("hint")
+    row = killed(page, pods2)
     expect(row).to_contain_text(re.compile(r"\d\sms"))
     row.click()
     drawer = page.locator("#drawer")
@@ -87,6 +94,6 @@ def test_two_viewers_one_frozen_the_other_goes_on(
         pods2.kill(pod)
         expect(
             page.locator("#rows-body tr", has_text="ContainerDied").filter(has_text="137")
-        ).to_have_count(1, timeout=WAIT_MS)
+        ).to_have_count(1)
         assert faults == []
         page.close()

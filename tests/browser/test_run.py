@@ -80,7 +80,7 @@ def watched(browser: Browser, **options: Any) -> Iterator[Page]:
 def go(page: Page, server: Command, query: str) -> None:
     """Open a run and wait for it."""
     page.goto(f"{server.address()}run?{query}")
-    expect(page.locator("#player-what")).to_contain_text("Record", timeout=2 * PATIENCE_MS)
+    expect(page.locator("#player-what")).to_contain_text("Record")
 
 
 def cursor(page: Page) -> tuple[int, int]:
@@ -389,7 +389,7 @@ def test_the_node_page_leads_to_the_run_of_what_it_plays(page: Page, server: Com
     page.goto(server.address())
     page.get_by_role("link", name="Step through").first.click()
     # Ten minutes of a hundred and ten pods are played ahead first.
-    expect(page.locator("#player-what")).to_contain_text("Record", timeout=4 * PATIENCE_MS)
+    expect(page.locator("#player-what")).to_contain_text("Record", timeout=2 * PATIENCE_MS)
     given = parse_qs(urlsplit(page.url).query)
     assert (given["scenario"], given["seed"]) == (["hundred-ten"], ["11"])
 

@@ -20,13 +20,13 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.chromium import keep
+from tests.browser.chromium import heard, keep, listen, resize, until
 from tests.browser.test_accessibility import faults
+from tests.browser.test_states import STOP_TRYING
 from tests.commands import Command, command, demo
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(600)
 
-PATIENT_MS = 30_000
 
 NOTHING = """
 title = "A node without pods"
@@ -53,7 +53,7 @@ class Node:
         self.endpoint = running.endpoint()
         url = running.address().rstrip("/")
         self._client = httpx.Client(
-            base_url=url, headers={"Origin": url}, trust_env=False, timeout=20
+            base_url=url, headers={"Origin": url}, trust_env=False, timeout=60
         )
 
     def heal(self) -> None:
@@ -74,13 +74,13 @@ class Walk:
     def comes(self, name: str, sentence: str, action: str = "") -> None:
         """The state comes, is one that shuts nobody out, and what one can do is at hand."""
         page = self.page
-        expect(page.locator("#main")).to_have_attribute("data-state", name, timeout=PATIENT_MS)
+        expect(page.locator("#main")).to_have_attribute("data-state", name)
         expect(page.locator("#sentence")).to_contain_text(re.compile(sentence))
         if name in self.seen:
             return
         self.seen.append(name)
         for look, (width, height, scheme) in enumerate(LOOKS):
-            page.set_viewport_size({"width": width, "height": height})
+            resize(page, width, height)
             page.emulate_media(color_scheme=scheme)
             act = page.locator("#meaning").get_by_text(action, exact=True)
             if action:
@@ -164,6 +164,8 @@ def test_a_node_and_its_server_come_into_each_state_and_out_of_it(
     with command(*watch, "--no-record") as running:
         running.address()
         walk.comes("barred", r"plegscope was started again\.", "Try now")
+    # From here on it tries when it is asked to, and no sooner.
+    until(page, STOP_TRYING)
 
     # It is started again on another node: nothing of the one before is left.
     scenario = tmp_path / "nothing.toml"
@@ -172,10 +174,11 @@ def test_a_node_and_its_server_come_into_each_state_and_out_of_it(
         *("demo", "--scenario", str(scenario), "--no-record", "--port", port, "--no-browser")
     ) as running:
         running.address()
+        listen(page, "#spoken")
         page.keyboard.press("r")
         walk.comes("empty", r"Healthy\. No pods on this node\.", "What comes here")
         expect(page.locator("#labels li.lane")).to_have_count(0)
-        expect(page.locator("#spoken")).to_contain_text("Connected again.")
+        heard(page, "#spoken", "Connected again.")
 
 
 def test_a_stream_that_is_left_alone_for_the_nodes_safety(browser: Browser) -> None:

@@ -10,13 +10,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.chromium import PATIENCE_MS, fits, keep, resize, until
+from tests.browser.chromium import fits, keep, resize, until
 from tests.browser.test_accessibility import faults
 from tests.browser.test_run import watched
 from tests.commands import Command, command
 from tests.recording.recorded import record_scenario
 
-PATIENT_MS = 2 * PATIENCE_MS
 Look = tuple[int, int, Literal["light", "dark"]]
 WIDE: Look = (1280, 800, "light")
 LARGE: Look = (1920, 1000, "dark")
@@ -82,7 +81,7 @@ def test_from_the_list_to_the_answer_and_into_the_player(page: Page, server: Com
     holds[0] = False
     for route in held:
         route.continue_()
-    expect(page.locator("#answer")).to_have_attribute("data-state", "told", timeout=PATIENT_MS)
+    expect(page.locator("#answer")).to_have_attribute("data-state", "told")
     # It is said, and who had the focus on what is gone finds it on the answer.
     until(page, "document.getElementById('whatif-says').textContent.includes('polling, every 5')")
     for summary in page.get_by_text("As a table").all():
@@ -96,7 +95,7 @@ def test_from_the_list_to_the_answer_and_into_the_player(page: Page, server: Com
     first = page.locator(".whatif-rows tbody a").first
     at = parse_qs(urlsplit(first.get_attribute("href") or "").query)["t"][0]
     first.click()
-    expect(page.locator("#player-what")).to_contain_text("Record", timeout=PATIENT_MS)
+    expect(page.locator("#player-what")).to_contain_text("Record")
     # What the link leads to may still be read.
     until(page, f"Math.abs(player.t - {float(at.rstrip('s')) * 1e9}) <= 1e6")
     page.locator("#whatif-open").click()
@@ -113,5 +112,5 @@ def test_without_scripts_the_page_loads_itself_until_it_is_told(
         page.get_by_label("Period").fill("3s")
         page.get_by_role("button", name="Run it again").click()
         told = page.locator("#answer[data-state=told]")
-        expect(told).to_be_visible(timeout=PATIENT_MS)
+        expect(told).to_be_visible()
         expect(told).to_contain_text("generic, every 3 s")
