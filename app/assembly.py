@@ -9,6 +9,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -28,7 +29,7 @@ from app.engine.inputs import Input, RuntimeProbed
 from app.engine.profiles import PROFILES
 from app.engine.records import Note
 from app.engine.settings import EngineSettings
-from app.errors import RecordingError, RuntimeUnusable, SettingsError
+from app.errors import RecordingError, RuntimeSilent, RuntimeUnusable, SettingsError
 from app.greeting import greeting, recorded, recorded_where
 from app.journal.journal import Journal
 from app.jsonl import JsonlWriter
@@ -94,8 +95,12 @@ async def watch(settings: Settings, supervisor: Supervisor) -> None:
         parts = Parts(settings, supervisor, client, clock)
 
         async def begin() -> None:
-            first = await parts.probe(endpoint.address)
-            title = f"{first.seen.name} {first.seen.version} on {socket.gethostname()}"
+            first, who = None, "a runtime"
+            # One that hangs is what people come to look at.
+            with suppress(RuntimeSilent):
+                first = await parts.probe(endpoint.address)
+                who = f"{first.seen.name} {first.seen.version}"
+            title = f"{who} on {socket.gethostname()}"
             parts.begin(Subject(title, False, endpoint.address, endpoint.reason), first)
 
         await parts.run(begin)
@@ -209,6 +214,7 @@ class Parts:
         """Ask who is there.
 
         Raises:
+            RuntimeSilent: nobody has answered yet.
             RuntimeUnusable: nobody that could be watched.
         """
         join = self._settings.join_shared_stream
@@ -250,8 +256,9 @@ class Parts:
         if self._settings.record_to:
             remark(recorded(self._settings.record_to, recorder.state().bytes_total))
 
-    def begin(self, subject: Subject, first: Probe, hand: Hand | None = None) -> None:
-        """Wire everything together and start; ``hand``: presses on a simulated node."""
+    def begin(self, subject: Subject, first: Probe | None, hand: Hand | None = None) -> None:
+        """Wire everything together and start; ``first``: who answered (None: nobody yet); ``hand``:
+        presses on a simulated node."""
         settings, supervisor, clock = self._settings, self._supervisor, self._clock
         believes = PROFILES[settings.profile].hints == "write"
         # Chance enters here: the jitter of the reconnect backoff.
@@ -297,7 +304,7 @@ class Parts:
             remark(self._greeting(first, session.subject))
         elif door is not None:
             self._serve(session, first, hand, door)
-        driver.start(first.seen)
+        driver.start(None if first is None else first.seen)
 
     def _record(self, subject: Subject, engine: EngineSettings, chance: int) -> Recorder | None:
         """Start the recorder, if there is to be one; it has all that the journal has so far."""
@@ -322,7 +329,7 @@ class Parts:
             self._supervisor.add("recorder", lambda: live.pass_on(recorder, self.note))
         return recorder
 
-    def _write_lines(self, session: Session, first: Probe) -> None:
+    def _write_lines(self, session: Session, first: Probe | None) -> None:
         loop = asyncio.get_running_loop()
         supervisor = self._supervisor
 
@@ -334,7 +341,7 @@ class Parts:
         self.journal.subscribe(self._writer.on_record)
         remark(self._greeting(first, session.subject))
 
-    def _serve(self, session: Session, first: Probe, hand: Hand | None, door: Door) -> None:
+    def _serve(self, session: Session, first: Probe | None, hand: Hand | None, door: Door) -> None:
         supervisor = self._supervisor
         library = _library("demo" if self._simulated else "watch", supervisor)
         dashboard = Dashboard(
@@ -355,9 +362,11 @@ class Parts:
         announce(self._greeting(first, session.subject, dashboard.addresses))
         dashboard.open_browser()
 
-    def _greeting(self, first: Probe, subject: Subject, addresses: Sequence[str] = ()) -> str:
+    def _greeting(
+        self, first: Probe | None, subject: Subject, addresses: Sequence[str] = ()
+    ) -> str:
         where = recorded_where(self._settings, well=self._recorder is not None)
-        return greeting(subject, first.seen, where, addresses)
+        return greeting(subject, None if first is None else first.seen, where, addresses)
 
     async def _probe_again(self, session: Session) -> RuntimeProbed | None:
         runtime = session.runtime

@@ -52,9 +52,10 @@ class Driver:
         finally:
             self._stepping = False
 
-    def start(self, probe: RuntimeProbed) -> None:
-        """Begin, with what is known about the runtime."""
-        self.feed(probe)
+    def start(self, probe: RuntimeProbed | None) -> None:
+        """Begin, with what is known about the runtime (None: it has not said who it is)."""
+        if probe is not None:
+            self.feed(probe)
         self.feed(Start(t=self._clock.mono(), wall=self._clock.wall()))
 
     def stop(self) -> None:

@@ -3,6 +3,7 @@
     PlegscopeError
     ├── EndpointError         no usable socket: none found, no permission, not a socket
     ├── RuntimeUnusable       something answers, but not CRI v1, or it does not answer in time
+    │   └── RuntimeSilent     it takes connections and says nothing, as one that hangs
     ├── SettingsError         a flag or a setting that cannot be used
     ├── ScenarioError         no such scenario, or a file that says what cannot be
     ├── StageError            a link to a run that cannot be played
@@ -33,6 +34,10 @@ class EndpointError(PlegscopeError):
 
 class RuntimeUnusable(PlegscopeError):
     """A socket answers, but not as a CRI v1 runtime should, or not in time."""
+
+
+class RuntimeSilent(RuntimeUnusable):
+    """A socket takes connections, and nothing is answered in time: the runtime hangs, perhaps."""
 
 
 class SettingsError(PlegscopeError):

@@ -12,15 +12,22 @@ from app.session import Subject
 from app.settings import Settings
 from app.terminal import has_screen, plain
 
+SILENT = (
+    "The runtime takes connections and has not said who it is: it hangs, or is far too busy (or it "
+    "is none: try `crictl version`). plegscope asks for its lists all the same, and again who it "
+    "is once they come."
+)
+
 
 def greeting(
-    subject: Subject, seen: RuntimeProbed, where: str, addresses: Sequence[str] = ()
+    subject: Subject, seen: RuntimeProbed | None, where: str, addresses: Sequence[str] = ()
 ) -> str:
-    """What is watched and how, ``where`` it is recorded, and the addresses to open."""
-    joined = "joined" if seen.policy == "join" else "not joined"
+    """What is watched and how, ``where`` it is recorded, and the addresses to open. ``seen``: what
+    the runtime said of itself (None: nothing in time)."""
+    joined = "joined" if seen is not None and seen.policy == "join" else "not joined"
     open_this = "".join(f"    {one}\n" for one in addresses)
     # What a runtime calls itself, and paths: anything may be in them.
-    title, reason = plain(subject.title), plain(seen.reason)
+    title, reason = plain(subject.title), plain(SILENT if seen is None else seen.reason)
     endpoint, endpoint_reason = plain(subject.endpoint), plain(subject.endpoint_reason)
     opening = f"\n{open_this}\n" if open_this else ""
     return (

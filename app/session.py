@@ -152,7 +152,8 @@ class Session:
             self._journal.append(told)
 
     async def reprobe(self, probe: Callable[[], Awaitable[RuntimeProbed | None]]) -> None:
-        """Ask the runtime who it is each time it answers again after it had failed.
+        """Ask the runtime who it is each time it answers again after it had failed, and as long as
+        it has not said so.
 
         It may have been replaced by another version, which decides about the stream. ``probe``
         returns None when nobody answered, or nothing has changed. Runs until cancelled.
@@ -171,6 +172,6 @@ class Session:
         if isinstance(record, RuntimeSeen):
             self._runtime = record
         elif isinstance(record, RelistFinished) and record.scope == "global":
-            if record.ok and self._failed:
+            if record.ok and (self._failed or self._runtime is None):
                 self._answers_again.set()
             self._failed = not record.ok

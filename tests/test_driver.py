@@ -10,6 +10,7 @@ from app.engine.engine import Engine
 from app.engine.inputs import Input, PodsListed, ReinspectRequested, RuntimeProbed, Stop
 from app.engine.records import HealthChanged, Record, RelistFinished, RelistStarted
 from app.engine.settings import EngineSettings
+from app.engine.stream import UNPROBED
 from app.journal.journal import Journal
 from app.source import Feed
 
@@ -58,18 +59,19 @@ class Stage:
     def now(self) -> dict[str, int]:
         return {"t": self.clock.mono(), "wall": self.clock.wall()}
 
-    def start(self) -> None:
-        self.driver.start(
-            RuntimeProbed(
-                **self.now(),
-                name="containerd",
-                version="2.1.9",
-                api_version="v1",
-                endpoint="unix:///x",
-                policy="join",
-                reason="Each subscriber gets every event.",
-            )
+    def probed(self) -> RuntimeProbed:
+        return RuntimeProbed(
+            **self.now(),
+            name="containerd",
+            version="2.1.9",
+            api_version="v1",
+            endpoint="unix:///x",
+            policy="join",
+            reason="Each subscriber gets every event.",
         )
+
+    def start(self) -> None:
+        self.driver.start(self.probed())
 
     def answer(self, call: int) -> None:
         t, wall = self.clock.mono(), self.clock.wall()
@@ -82,6 +84,16 @@ class Stage:
 async def test_start_lists_at_once_and_opens_the_stream() -> None:
     stage = Stage()
     stage.start()
+    assert [type(effect) for effect in stage.source.effects] == [ListPods, OpenStream]
+    stage.driver.stop()
+
+
+async def test_a_runtime_that_has_not_said_who_it_is_is_polled_until_it_does() -> None:
+    stage = Stage()
+    stage.driver.start(None)
+    assert [type(effect) for effect in stage.source.effects] == [ListPods]
+    assert stage.driver.state().stream.meaning == UNPROBED
+    stage.driver.feed(stage.probed())
     assert [type(effect) for effect in stage.source.effects] == [ListPods, OpenStream]
     stage.driver.stop()
 

@@ -6,7 +6,8 @@ import platform
 
 import pytest
 
-from app.greeting import elsewhere, recorded
+from app.greeting import elsewhere, greeting, recorded
+from app.session import Subject
 
 
 def test_a_browser_elsewhere_is_told_how_it_gets_here(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,3 +33,11 @@ def test_a_recording_that_ends_is_told_with_the_command_that_plays_it() -> None:
         "a b.mcap: 12,345 bytes. `plegscope replay 'a b.mcap'` plays it.\n"
     )
     assert "\x1b" not in recorded("\x1b[2J.mcap", 1)
+
+
+def test_of_a_runtime_that_did_not_answer_it_is_told_what_becomes_of_that() -> None:
+    subject = Subject("a runtime on node-1", False, "unix:///run/x.sock", "given")
+    told = greeting(subject, None, "none")
+    assert told.startswith("plegscope watches a runtime on node-1.\n")
+    assert "event stream  not joined. The runtime takes connections and has not said who" in told
+    assert "plegscope asks for its lists all the same" in told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Mapping
 
@@ -9,12 +10,14 @@ from app.driver import Driver
 from app.engine.effects import Effect
 from app.engine.engine import Engine
 from app.engine.hanging import HUNG_AFTER_NS
-from app.engine.records import RuntimeHung
+from app.engine.inputs import RuntimeProbed
+from app.engine.records import RuntimeHung, RuntimeSeen
 from app.engine.settings import EngineSettings
 from app.hub.wire import FaultAtWork
 from app.journal.journal import Journal
 from app.session import STALLED_S, TICK_S, CallCount, Session, Subject
 from app.source import Feed
+from tests.build import relist_finished
 
 SECOND = 1_000_000_000
 TICK_NS = int(TICK_S * SECOND)
@@ -152,3 +155,35 @@ def test_the_state_tells_speed_and_faults() -> None:
     stage.session.speed = 4.0
     stage.session.faults = lambda: (fault,)
     assert (stage.session.state().speed, stage.session.state().faults) == (4.0, (fault,))
+
+
+async def test_who_it_is_is_asked_after_each_relist_until_it_has_said_so() -> None:
+    """A runtime that hung as the session began; afterwards only when it comes back."""
+    stage = Stage()
+    asked: asyncio.Queue[int] = asyncio.Queue()
+
+    async def probe() -> RuntimeProbed | None:
+        asked.put_nowait(stage.journal.last_seq)
+        return None
+
+    def relist(number: int, *, ok: bool = True) -> int:
+        stage.journal.append(relist_finished(number, number * SECOND, ok=ok))
+        return stage.journal.last_seq
+
+    async with asyncio.TaskGroup() as tasks:
+        asking = tasks.create_task(stage.session.reprobe(probe))
+        for number in (1, 2):
+            seq = relist(number)
+            assert await asyncio.wait_for(asked.get(), 5) == seq
+        stage.journal.append(
+            RuntimeSeen(
+                t=0, wall=0, name="n", version="1", api_version="v1", endpoint="e", policy="join",
+                reason="r",
+            )
+        )  # fmt: skip
+        relist(3)
+        relist(4, ok=False)
+        seq = relist(5)
+        assert await asyncio.wait_for(asked.get(), 5) == seq
+        assert asked.empty()
+        asking.cancel()

@@ -15,7 +15,7 @@ from app.clock import Clock
 from app.cri.client import CriClient
 from app.cri.words import CallFailed, shorten
 from app.engine.inputs import RuntimeProbed, StreamPolicy
-from app.errors import RuntimeUnusable
+from app.errors import RuntimeSilent, RuntimeUnusable
 
 Code = grpc.StatusCode
 
@@ -119,12 +119,15 @@ async def probe(
     """Ask ``Version`` and decide. ``endpoint`` is shown in sentences.
 
     Raises:
-        RuntimeUnusable: no CRI v1 runtime answered in time; says which of it, and what to do.
+        RuntimeSilent: nothing was answered in time.
+        RuntimeUnusable: what answered is no CRI v1 runtime; says which of it, and what to do.
     """
     try:
         answer = await client.version()
     except CallFailed as error:
-        raise RuntimeUnusable(_unusable(error, endpoint, client.deadlines.version)) from error
+        if error.meaning == "silent":
+            raise RuntimeSilent(_silent(endpoint, client.deadlines.version)) from error
+        raise RuntimeUnusable(_unusable(error, endpoint)) from error
     name = shorten(answer.runtime_name, 256)
     version = shorten(answer.runtime_version, 256)
     decision = decide(name, version, join_shared_stream=join_shared_stream)
@@ -141,15 +144,17 @@ async def probe(
     return Probe(seen, decision.shared)
 
 
-def _unusable(error: CallFailed, endpoint: str, timeout_s: float) -> str:
+def _silent(endpoint: str, timeout_s: float) -> str:
+    return (
+        f"Something accepts connections on {endpoint}, but did not answer within {timeout_s:g} s: "
+        "the runtime hangs, or it is no container runtime. Look at its log, and try `crictl "
+        "version`."
+    )
+
+
+def _unusable(error: CallFailed, endpoint: str) -> str:
     details = error.details
     match error.code:
-        case Code.DEADLINE_EXCEEDED:
-            return (
-                f"Something accepts connections on {endpoint}, but did not answer within "
-                f"{timeout_s:g} s: the runtime hangs, or it is no container runtime. Look at its "
-                "log, and try `crictl version`."
-            )
         case Code.UNIMPLEMENTED:
             return (
                 f"{endpoint} speaks gRPC, but not CRI v1 ({details}). Take the runtime's CRI "

@@ -25,7 +25,8 @@ STOPPED = "plegscope was stopped by its terminal and had left the stream for tha
 
 
 class CriSource:
-    """The source of a session on a real runtime; ``first`` is the probe the session began with.
+    """The source of a session on a real runtime; ``first`` is the probe the session began with
+    (None: nobody answered it).
 
     The probe is repeated before each subscription: a runtime that was replaced meanwhile by one
     that shares its channel is not joined. All tasks live inside ``run``; a call that fails, in
@@ -36,7 +37,7 @@ class CriSource:
         self,
         client: CriClient,
         clock: Clock,
-        first: Probe,
+        first: Probe | None,
         *,
         join_shared_stream: bool = False,
         timing: StreamTiming | None = None,
@@ -103,7 +104,7 @@ class CriSource:
     async def _stream(self, feed: Feed) -> None:
         end = await self._ask_again(feed)
         if end is None:
-            shared = self._known.shared
+            shared = self._known is None or self._known.shared
             timing = SHARED if shared else self._timing
             keeper = StreamKeeper(
                 self._client,
@@ -130,7 +131,7 @@ class CriSource:
         try:
             now = await probe(
                 self._client,
-                before.seen.endpoint,
+                self._client.address,
                 self._clock,
                 join_shared_stream=self._join_shared_stream,
             )
@@ -140,7 +141,7 @@ class CriSource:
                 return End(stream_end(cause.code, "", at_once=False).code, str(cause))
             return End("error", str(error))
         self._known = now
-        if (now.seen.name, now.seen.version) != (before.seen.name, before.seen.version):
+        if before is None or _who(now) != _who(before):
             feed(now.seen)
         if now.seen.policy == "relist_only":
             return End("cancelled", now.seen.reason)
@@ -188,3 +189,7 @@ class CriSource:
         signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         signal.raise_signal(signal.SIGTSTP)
         self.install_stop_signal(loop)
+
+
+def _who(one: Probe) -> tuple[str, str]:
+    return one.seen.name, one.seen.version

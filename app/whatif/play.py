@@ -140,7 +140,8 @@ class Play:
         started = False
         for happened in self._held.script:
             wait = happened.t - self.clock.mono()
-            if not started and not isinstance(happened, RuntimeProbed):
+            # A runtime that hung at first says who it is when the session has long begun.
+            if not started and (wait > 0 or not isinstance(happened, RuntimeProbed)):
                 started = True
                 self._start()
             if wait > 0:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from app.clock import RealClock
 from app.cri.client import CriClient, Deadlines
 from app.cri.probe import decide, parse_version, probe
-from app.errors import RuntimeUnusable
+from app.errors import RuntimeSilent, RuntimeUnusable
 from tests.cri.fakes import FakeRuntime, Refuse, version
 
 # Versions
@@ -140,10 +140,16 @@ async def test_a_hostile_answer_is_bounded(
     assert len(found.seen.reason) < 500
 
 
-async def unusable(address: str, clock: RealClock, version_s: float = 3.0) -> str:
+async def unusable(
+    address: str,
+    clock: RealClock,
+    error: type[RuntimeUnusable] = RuntimeUnusable,
+    version_s: float = 3.0,
+) -> str:
     async with CriClient(address, clock, Deadlines(version=version_s)) as client:
         with pytest.raises(RuntimeUnusable) as raised:
             await probe(client, address, clock)
+    assert type(raised.value) is error
     text = str(raised.value)
     assert address in text
     assert text.endswith((".", "`."))
@@ -165,7 +171,7 @@ async def test_a_runtime_that_hangs(socket_dir: Path, clock: RealClock) -> None:
     with socket.socket(socket.AF_UNIX) as bound:
         bound.bind(str(socket_dir / "c.sock"))
         bound.listen()
-        text = await unusable(f"unix://{socket_dir}/c.sock", clock, version_s=0.1)
+        text = await unusable(f"unix://{socket_dir}/c.sock", clock, RuntimeSilent, version_s=0.1)
     assert "did not answer within 0.1 s" in text
     assert "crictl version" in text
 

@@ -106,6 +106,28 @@ def test_a_death_while_the_runtime_is_down_is_found_after_its_restart(
 
 
 @pytest.mark.timeout(600)
+def test_a_runtime_that_is_frozen_before_is_watched_and_joined_once_it_answers(
+    containerd: Containerd,
+) -> None:
+    """Whoever starts plegscope may do so because the runtime hangs."""
+    containerd.freeze()
+    try:
+        watch = Watching(containerd.endpoint)
+        try:
+            watch.wait_kind("relist_finished", ok=False, code="silent")
+            assert "runtime" not in {line["kind"] for line in watch.snapshot()}
+            containerd.thaw()
+            watch.wait_ready()
+            who = watch.wait_kind("runtime", name="containerd")
+            if who["policy"] == "join":
+                watch.wait_kind("stream", state="connected")
+        finally:
+            assert watch.end() == 0
+    finally:
+        containerd.thaw()
+
+
+@pytest.mark.timeout(600)
 def test_a_frozen_runtime_is_shown_as_hung_and_found_right_after_the_thaw(
     containerd: Containerd,
 ) -> None:

@@ -123,9 +123,17 @@ class Built:
 
     def begin(self, *, stream: bool = True) -> None:
         """The runtime is known, the engine starts, the stream opens."""
+        self.probe(0)
+        self.feed(Start, 0)
+        if stream:
+            self.feed(StreamOpened, 1)
+            self.feed(StreamLive, 2)
+
+    def probe(self, t: int) -> None:
+        """The runtime says who it is."""
         self.feed(
             RuntimeProbed,
-            0,
+            t,
             name="containerd",
             version="2",
             api_version="v1",
@@ -133,10 +141,6 @@ class Built:
             policy="join",
             reason="nobody else listens",
         )
-        self.feed(Start, 0)
-        if stream:
-            self.feed(StreamOpened, 1)
-            self.feed(StreamLive, 2)
 
     def relist(
         self,

@@ -6,8 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.inputs import RelistRequested, RuntimeProbed, SyncEnded, SyncStarted
-from app.engine.records import Lifecycle, Record
+from app.engine.inputs import (
+    RelistRequested,
+    RuntimeProbed,
+    Start,
+    StreamLive,
+    StreamOpened,
+    SyncEnded,
+    SyncStarted,
+)
+from app.engine.records import Lifecycle, Record, RelistStarted, StreamChanged
 from app.whatif.evidence import Replayed
 from app.whatif.holds import Held, lasting
 from app.whatif.options import Options
@@ -15,6 +23,7 @@ from app.whatif.play import Play
 from app.whatif.reading import gather
 from app.whatif.result import ask
 from app.whatif.timeline import Timeline
+from tests.whatif.built import Built
 from tests.whatif.played import MS, SECOND, play, whatif
 
 END = 100 * SECOND
@@ -116,3 +125,22 @@ def test_what_another_length_means_is_told(tmp_path: Path) -> None:
         answer = ask([tmp_path / "a.mcap"], Options(profile=profile, hold_ns=SECOND))
         assert any("took 1.0\N{NO-BREAK SPACE}s each" in one for one in answer.knows)
         assert any(words in one for one in answer.cannot)
+
+
+def test_a_runtime_that_said_late_who_it_is_is_polled_from_the_beginning(tmp_path: Path) -> None:
+    built = Built(tmp_path / "a.mcap")
+    built.feed(Start, 0)
+    for second in range(9):
+        built.relist(second * 1000 + 100)
+        if second == 4:
+            built.probe(4500)
+            built.feed(StreamOpened, 4501)
+            built.feed(StreamLive, 4502)
+    evidence = gather([built.close()])
+    played: list[Record] = []
+    Play(evidence, Timeline(evidence), Options(), played.append).run()
+    first = next(one for one in played if isinstance(one, RelistStarted))
+    joined = next(one for one in played if isinstance(one, StreamChanged))
+    assert first.t < SECOND
+    assert joined.state == "connecting"
+    assert 4 * SECOND < joined.t < 5 * SECOND
