@@ -175,7 +175,7 @@ export class Glance {
     const { cost, engine } = state;
     const own = `${(cost.cpu * 100).toFixed(1)}\u00a0% CPU · ${bytes(cost.rss_bytes)}`;
     const recorded = recordingWords(state.recording);
-    setChildren(byId("cost"), own + recorded, () => ["plegscope", wide(" itself"), ": ", h("b", {}, own), recorded]);
+    setChildren(byId("cost"), own + recorded, () => ["plegscope", wide(" itself"), ": ", h("b", {}, own), h("span", { class: "cost-recording" }, recorded)]);
     const calls = this.#calls(now);
     setChildren(byId("calls"), calls.join("|"), () => (calls.length ? [wide("runtime "), "calls: ", h("b", {}, calls[0]), ...calls.slice(1).map((each) => ` · ${each}`)] : []));
     setText(byId("more-cost"), `${calls.length ? `Runtime calls: ${calls.join(" · ")}. ` : ""}plegscope itself: ${own}${recorded}`);
