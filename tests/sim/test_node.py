@@ -397,7 +397,7 @@ def ended(run: Running, uid: str) -> list[tuple[int, str]]:
 async def test_a_restart_takes_the_server_away_and_brings_it_back(path: Path) -> None:
     pod = order()
     plan = Plan((pod,), ((300 * MS, EndContainer(pod.uid, "app", ERROR)),))
-    restart = RuntimeRestarts(at=millis(200), lasts=seconds(2))
+    restart = RuntimeRestarts(at=millis(200), lasts=seconds(4))
     notes: list[tuple[str, str]] = []
     async with (
         running(
@@ -429,7 +429,7 @@ async def test_a_restart_takes_the_server_away_and_brings_it_back(path: Path) ->
 async def test_a_frozen_runtime_hangs_and_tells_late_what_happened_meanwhile(path: Path) -> None:
     pod = order()
     plan = Plan((pod,), ((300 * MS, EndContainer(pod.uid, "app", ERROR)),))
-    freeze = RuntimeFreezes(at=millis(200), lasts=seconds(1))
+    freeze = RuntimeFreezes(at=millis(200), lasts=seconds(3))
     clock = RealClock()
     async with (
         running(path, scenario(plan, faults=(freeze,)), clock) as run,
@@ -438,7 +438,7 @@ async def test_a_frozen_runtime_hangs_and_tells_late_what_happened_meanwhile(pat
         await run.until(lambda: run.node.workers.runtime.state == "frozen")
         began = run.node.plan.tallies()[0].began_t
         await run.call("Version", pb.VersionRequest(), pb.VersionResponse)
-        assert clock.mono() >= began + seconds(1)
+        assert clock.mono() >= began + seconds(3)
         stop = await stream.read()
         assert stop.container_event_type == pb.CONTAINER_STOPPED_EVENT
         assert ended(run, pod.uid) == [(ERROR.exit_code, ERROR.reason)]

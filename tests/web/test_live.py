@@ -255,7 +255,7 @@ FREEZING = Limits(
     state_interval=0.05,
     queue_frames=10,
     snapshot_records=100,
-    send_timeout=0.3,
+    send_timeout=1.0,
     send_rate=10_000_000,
 )
 
