@@ -238,23 +238,38 @@ class Parts:
         self.journal.append(Note(t=t, wall=wall, level=level, text=text))
 
     async def run(self, begin: Begin) -> None:
-        """Run the session; ``begin`` is to call the method of this name."""
+        """Run the session; ``begin`` is to call the method of this name.
+
+        Raises:
+            PlegscopeError: it broke, or the file that was asked for is not complete.
+        """
         try:
             await self._supervisor.run(begin)
         finally:
             if self._writer is not None:
                 self._writer.close()
-            self._end_recording()
+            whole = self._end_recording()
+        if self._settings.record_to and not whole:
+            raise RecordingError(
+                "The recording is not complete. Make room, or record elsewhere, and record again."
+            )
 
-    def _end_recording(self) -> None:
+    def _end_recording(self) -> bool:
+        """Tell what is recorded; returns whether all that happened is."""
         recorder = self._recorder
         if recorder is None:
-            return
-        whole = recorder.close()
-        if not whole:
+            return True
+        if not recorder.close():
             remark(f"plegscope: {plain(recorder.missing())}\n")
         if self._settings.record_to:
             remark(recorded(self._settings.record_to, recorder.state().bytes_total))
+        return not recorder.lacking
+
+    def _told_by_recorder(self, level: Literal["info", "warning"], text: str) -> None:
+        self.note(level, text)
+        if self._settings.format == "none":
+            # There is no page that would show it.
+            remark(f"plegscope: {plain(text)}\n")
 
     def begin(self, subject: Subject, first: Probe | None, hand: Hand | None = None) -> None:
         """Wire everything together and start; ``first``: who answered (None: nobody yet); ``hand``:
@@ -326,7 +341,7 @@ class Parts:
             for record in self.journal.since(0):
                 recorder.on_record(record)
             self.journal.subscribe(recorder.on_record)
-            self._supervisor.add("recorder", lambda: live.pass_on(recorder, self.note))
+            self._supervisor.add("recorder", lambda: live.pass_on(recorder, self._told_by_recorder))
         return recorder
 
     def _write_lines(self, session: Session, first: Probe | None) -> None:

@@ -5,7 +5,7 @@ from typing import Literal
 
 STOPPED = (
     "Recording has stopped ({}). It is tried again every second: make room, or start plegscope "
-    "with --record-to and a better place."
+    "again and give a better place to record into."
 )
 GOES_ON = "Recording goes on."
 BEHIND = "Recording is behind: the disk is slow to take it."

@@ -262,12 +262,20 @@ class Recorder:
             self._thread.join(min(timeout, 0.1))
         return not (self._thread.is_alive() or self._trouble or self._failed or self._queue)
 
+    @property
+    def lacking(self) -> bool:
+        """Once closed: whether the file lacks what could not be kept, at its end or before."""
+        return self._is_cut() or bool(self._failed) or sum(self._lost_total) > 0
+
+    def _is_cut(self) -> bool:
+        return self._unsaved or self._thread.is_alive() or bool(self._queue)
+
     def missing(self) -> str:
         """What is not in the file, and why, once ``close`` was told that not everything is."""
         stuck = self._thread.is_alive()
         reason = self._trouble or self._failed or ("the disk does not answer" if stuck else "")
-        unsaved = self._unsaved or stuck or bool(self._queue)
-        return without_end(self._path, reason, self._saved, unsaved=unsaved, stuck=stuck)
+        cut = self._is_cut()
+        return without_end(self._path, reason, self._saved, unsaved=cut, stuck=stuck)
 
     # The recorder's thread
 

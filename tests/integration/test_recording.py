@@ -198,6 +198,21 @@ def test_record_watches_without_a_server(tmp_path: Path) -> None:
             assert f"  recording     {path}\n" in recording.err
             last = recording.err.splitlines()[-1]
             assert last.startswith(f"{path}: {path.stat().st_size:,} bytes. `plegscope replay ")
+        with command(
+            "record", "-o", str(tmp_path / "full"), "--runtime-endpoint", endpoint
+        ) as full:
+            file = tmp_path / "full"
+            until(lambda: file.exists() and file.stat().st_size > 9999, "some bytes to be written")
+            pid = full.process.pid
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (file.stat().st_size + 3000, -1))
+            # It says so at once, as there is no page that would.
+            until(
+                lambda: "plegscope: Recording has stopped (File too" in full.err, "that to be told"
+            )
+            full.process.send_signal(signal.SIGINT)
+            assert full.ended() == 1
+            assert "The end of the recording could not be written (File too large)" in full.err
+            assert "The recording is not complete. Make room" in full.err
     finally:
         running.close()
     told, damage, finished = records(path)

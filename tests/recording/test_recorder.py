@@ -409,6 +409,7 @@ def test_a_disk_that_never_answers_keeps_nobody_at_the_end(path: Path, disk: Dis
     began = time.monotonic()
     assert not recorder.close(0.05)
     assert time.monotonic() - began < PATIENCE_S
+    assert recorder.lacking
     told = recorder.missing()
     assert "(the disk does not answer): what happened after 00:00:01 UTC is missing" in told
     assert str(path) in told
@@ -441,6 +442,7 @@ def test_a_full_disk_at_the_end_is_told(path: Path, disk: Disk) -> None:
     wait_for(lambda: len(read(path)[1]) == 1)
     disk.error = errno.ENOSPC
     assert not recorder.close()
+    assert not recorder.lacking
     assert recorder.missing() == (
         "The end of the recording could not be written (No space left on device): only its index "
         f"is missing, and all that happened is in {path}."
