@@ -34,8 +34,8 @@ def report(source: str, out: str, done: Recovered) -> str:
         lines.append(f"{plain(source)} is not damaged.")
     if not done.finished and not any(one.lost for one in done.damage):
         lines.append(
-            f"{plain(source)} was not ended: plegscope was stopped by force, or still writes it. "
-            "Nothing that is in it is missing."
+            f"{plain(source)} was not ended: plegscope was stopped by force, had no room, or still "
+            "writes it. Nothing that is in it is missing."
         )
     lines += [one.sentence() for one in done.damage[:TOLD]]
     if done.damaged > TOLD:
