@@ -100,12 +100,10 @@ def opened_files(
     opened: list[Opened] = []
     warnings: list[str] = []
     problem: RecordingError | None = None
-    known: dict[str, list[Source]] = {}
     for path in paths[:MOST_FILES]:
         try:
             source = Source(path, stopped)
-            alike = known.setdefault(source.digest, [])
-            if any(same(one, source, stopped) for one in alike):
+            if any(same(one.source, source, stopped) for one in opened):
                 warnings.append(f"{called(path)} is the same file as another, and left out.")
                 continue
             first = source.peek()
@@ -116,7 +114,6 @@ def opened_files(
             problem = error
             warnings.append(str(error))
             continue
-        alike.append(source)
         opened.append(Opened(source, first))
     if not opened:
         raise problem or RecordingError("No file was given. Give a recording.")

@@ -6,6 +6,7 @@ What cannot be read is left out, counted and told; whatever can be read is playe
 import hashlib
 import os
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,8 +22,9 @@ MOST_TOLD = 20
 
 SAMPLE = 16 * 1024
 SAMPLES = 64
-"""So many stretches of so many bytes make a file's digest, spread evenly from its beginning to its
-end: a megabyte, however large it is. Links carry it, so it must be there at once."""
+"""So many stretches of so many bytes make the digest of a file that was written at once, spread
+evenly from its beginning to its end: a megabyte, however large it is. Links carry it, so it must be
+there at once."""
 
 COMPARED = 1024 * 1024
 """Bytes that are compared at a time."""
@@ -54,6 +56,7 @@ class Source:
         self._stopped = stopped
         self.is_mcap = is_mcap(path)
         self.info: SessionInfo | None = None
+        self._first: Record | None = None
         self.unreadable = 0
         self.line = 0
         """Of what is unreadable, the first line (JSON lines)."""
@@ -61,12 +64,30 @@ class Source:
         """What is missing, and why; complete when reading is."""
         with _opened(path) as file:
             self.size = file.seek(0, 2)
-            self.digest = _digest(file, self.size)
+
+    @cached_property
+    def digest(self) -> str:
+        """Tells a file from another of its name; links carry it.
+
+        What a live session's recording is stays what it is while it is written, after ``recover``,
+        and when its end was cut off: there it follows from whose it is and where it begins.
+
+        Raises:
+            RecordingError: it cannot be read.
+        """
+        first = (self._first or self.peek()) if self.is_mcap else None
+        info = self.info
+        if first is not None and info is not None and info.command != "simulate":
+            told = (info.session, info.part, info.origin, first.seq, first.t, first.wall)
+            return hashlib.sha256(repr(told).encode("utf-8", "replace")).hexdigest()[:16]
+        with _opened(self.path) as file:
+            return _sampled(file, self.size)
 
     def peek(self) -> Record | None:
         """The first record that is not older than the file; None: it holds none."""
         for record, opening in self._all():
             if not opening:
+                self._first = record
                 return record
         return None
 
@@ -127,19 +148,19 @@ class Source:
 def same(one: Source, two: Source, stopped: Callable[[], bool] = never) -> bool:
     """Whether two files hold the same, byte by byte.
 
-    The digest leaves bytes out, so it only says when they do not; where it agrees they are the
-    same but for a rare exception, and reading each once is what playing one of them takes anyway.
+    Files that are not the same nearly always differ in size, or soon; and reading each once is what
+    playing one of them takes anyway.
 
     Raises:
         RecordingError: one cannot be read any more.
     """
-    if one.digest != two.digest or one.size != two.size:
+    if one.size != two.size:
         return False
     with _opened(one.path) as first, _opened(two.path) as second:
         # One file by two names need not be read.
         if os.path.sameopenfile(first.fileno(), second.fileno()):
             return True
-        # Of files that are still written, what there was when the digest was made.
+        # Of files that are still written, what there was when they were opened.
         left = one.size
         while left > 0 and not stopped():
             try:
@@ -154,8 +175,8 @@ def same(one: Source, two: Source, stopped: Callable[[], bool] = never) -> bool:
     return True
 
 
-def _digest(file: BinaryIO, size: int) -> str:
-    """Tells a file from another, quickly: of its size and of ``SAMPLES`` stretches of it."""
+def _sampled(file: BinaryIO, size: int) -> str:
+    """Of a file's size and of ``SAMPLES`` stretches of it."""
     told = hashlib.sha256(str(size).encode())
     last = max(0, size - SAMPLE)
     for place in sorted({last * number // (SAMPLES - 1) for number in range(SAMPLES)}):

@@ -199,6 +199,7 @@ def test_files_that_look_alike_are_compared_to_the_last_byte(
         path.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in told))
     one, other = (sources.Source(path) for path in paths)
     assert one.digest == other.digest
+    assert one.size == other.size
     assert not sources.same(one, other)
     assert sources.same(one, sources.Source(paths[0]))
     show = Show(paths)

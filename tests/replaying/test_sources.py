@@ -12,6 +12,7 @@ from app.engine.records import Gap, Note, Record
 from app.errors import RecordingError
 from app.recording import lines
 from app.recording.format import Loss
+from app.recording.recover import recover
 from app.recording.scribe import Scribe
 from app.recording.segment import Segment
 from app.replaying.sources import Source
@@ -134,6 +135,40 @@ def test_what_the_recorder_lost_is_a_gap(tmp_path: Path) -> None:
         Gap(t=9, wall=9, hop="journal", count=5, from_t=2,
             reason="The recorder could not keep them: the disk was slow.")
     ]  # fmt: skip
+
+
+def test_a_recording_is_the_same_while_it_is_written_and_once_it_was_recovered(
+    tmp_path: Path,
+) -> None:
+    """A link that was made meanwhile is right the next day."""
+    told = info(session="ab" * 8, command="demo", origin=5)
+    path, cut = tmp_path / "a.mcap", tmp_path / "b.mcap"
+    scribe = Scribe(told, lambda _part: Segment(path))
+    records = iter(journal()[:6])
+    scribe.put_record(next(records), by_engine=True)
+    scribe.flush()
+    digest = Source(path).digest
+    for record in records:
+        scribe.put_record(record, by_engine=True)
+    scribe.flush()
+    assert Source(path).digest == digest
+    scribe.turn()
+    assert Source(path).digest == digest
+    cut.write_bytes(path.read_bytes()[:-40])
+    recover(cut, tmp_path / "c.mcap")
+    assert Source(tmp_path / "c.mcap").digest == Source(cut).digest == digest
+    # Another part of the session, another session, and one that begins elsewhere are others.
+    other = msgspec.structs.replace(told, session="cd" * 8)
+    for number, (whose, skipped) in enumerate([(told, 0), (told, 1), (other, 0)]):
+        there = tmp_path / f"{number}.mcap"
+        scribe = Scribe(whose, lambda _part, there=there: Segment(there))  # type: ignore[misc]
+        if not number:
+            scribe.leave()
+            scribe._part = 1
+        for record in journal()[skipped:]:
+            scribe.put_record(record, by_engine=True)
+        scribe.turn()
+        assert Source(there).digest != digest
 
 
 def test_a_digest_tells_files_of_one_name_apart(tmp_path: Path) -> None:
