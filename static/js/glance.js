@@ -114,7 +114,8 @@ export class Glance {
     setText(byId("back-text"), back.lookingBack > 0.5e9 ? `Looking back ${age(back.lookingBack)}.` : "Paused.");
     setText(byId("back-count"), back.fresh ? `${count(back.fresh, "new record")},` : "");
     this.#keepHeight(condition.id);
-    const text = this.spoken.next({
+    // That it begins is over before it is said, and how things are then would have to wait.
+    const text = condition.id === "starting" && !store.state ? null : this.spoken.next({
       id: condition.id, waits: condition.waits, state: `${of}${condition.word} ${flat(condition.fact)} ${condition.meaning}`.trim(),
       stops: store.state ? flat(stopsLine(store, now)) : "", newest: store.finds.at(-1)?.seq ?? null,
     }, performance.now());

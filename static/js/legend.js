@@ -137,14 +137,16 @@ export class Legend {
     this.view.title = of ? `${IN_VIEW} These are of ${of}.` : IN_VIEW;
     setText(this.counted, of ? `Counted in the time in view, of ${of}.` : "Counted in the time in view.");
     const n = total(stores.map((store, i) => tally(store, from, to, i ? {} : older)));
+    // Nothing moves away from under the pointer or the focus.
+    const still = this.row.matches(":hover, :focus-within");
     for (const { id, rare, button, count, named } of this.items) {
       const value = n[id] ?? 0;
       const text = id === "running" ? "" : LENGTHS.has(id) ? (value ? duration(value) : "0") : value.toLocaleString("en-US");
       setText(count, text);
       for (const [place, name] of named) setText(place, counted(name, value));
-      button.classList.toggle("none", rare && value === 0 && !this.off.has(id));
+      if (!still) button.classList.toggle("none", rare && value === 0 && !this.off.has(id));
     }
-    this.#fit();
+    if (!still) this.#fit();
   }
 
   /** Glyph and count always; the names too when they fit, or short ones, or as many as fit. */
