@@ -102,9 +102,13 @@ def _harm_words(tallies: Sequence[Tally]) -> str:
         often = {1: "once", 2: "twice"}.get(harm.wrongs, count(harm.wrongs, "time"))
         told.append(f"believed what was not so {often}")
     if harm.wrong_cache:
-        each = listed(list(dict.fromkeys(duration(one.wrong_ns) for one in tallies)))
+        each = _each([one.wrong_ns for one in tallies])
         told.append(f"had a wrong cache for {each} (summed over containers)")
     return listed(told)
+
+
+def _each(lasted_ns: Sequence[int]) -> str:
+    return listed(list(dict.fromkeys(map(duration, lasted_ns))))
 
 
 def _harm_differs(tallies: Sequence[Tally]) -> bool:
@@ -115,7 +119,7 @@ def _harm_first(names: Sequence[str], tallies: Sequence[Tally]) -> Parts:
     alike: dict[_Harm, list[int]] = {}
     for number, one in enumerate(tallies):
         alike.setdefault(_harm(one), []).append(number)
-    clean: list[str] = []
+    clean: list[int] = []
     parts: list[tuple[str, bool]] = []
     for numbers in alike.values():
         who = [names[number] for number in numbers]
@@ -123,8 +127,14 @@ def _harm_first(names: Sequence[str], tallies: Sequence[Tally]) -> Parts:
         if words:
             parts += [(f"{listed(who)} {words}", True), (". ", False)]
         else:
-            clean = who
-    last = f"Nothing of that with {listed(clean)}." if clean else ""
+            clean = numbers
+    last = ""
+    if clean:
+        # What waiting for polls costs is no harm, and the table has it: it is not nothing.
+        each = [tallies[number].wrong_ns for number in clean if tallies[number].wrong_ns]
+        wrong = any(harm.wrong_cache for harm in alike) and each
+        besides = f", whose cache was wrong for {_each(each)}" if wrong else ""
+        last = f"Nothing of that with {listed([names[number] for number in clean])}{besides}."
     return (*parts[:-1], (f". {last}".rstrip(), False))
 
 

@@ -97,7 +97,7 @@ def test_the_form_leads_to_the_comparison(page: Page, server: Command) -> None:
     page.locator("input[name=duration]").fill("60s")
     page.get_by_role("button", name="Compare").click()
     expect(page.locator("#sentence")).to_contain_text(
-        re.compile(r"^legacy .*Nothing of that with kep and generic\.$")
+        re.compile(r"^legacy .*Nothing of that with kep and generic, whose cache .*\d.s\.$")
     )
     expect(page.locator("#figures-body th")).to_have_text(["kep", "generic reference", "legacy"])
     expect(page.locator("#played")).to_have_text(re.compile("lossy-stream, seed 7, 1.min"))

@@ -57,7 +57,7 @@ def test_three_profiles_on_one_page(lossy: str, capsysbinary: pytest.CaptureFixt
         "legacy left 1 end unseen for over a minute, had 1 end still unseen at the end"
     )
     flat = " ".join(page.split())
-    assert "Nothing of that with kep and generic." in flat
+    assert "Nothing of that with kep and generic, whose cache was wrong for " in flat
     assert "No end or start was noticed by all of them." in flat
     assert "sooner than" not in flat
     assert "legacy 0 1 1 over 1 min 20 s 0 1 min 20 s - - 5" in flat
