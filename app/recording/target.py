@@ -2,8 +2,9 @@
 
 The flight recorder keeps the last hours for whoever needs them after the fact: files of some
 minutes in the user's state directory (XDG: ``$XDG_STATE_HOME``, else ``~/.local/state``), of all
-sessions together bounded by size and age, the oldest dropped first; and a share of the disk always
-stays free. Only files that carry its own names, are regular and are not being written are touched.
+sessions together bounded by size and age, those of simulated nodes dropped first and of each kind
+the oldest; and a share of the disk always stays free. Only files that carry its own names, are
+regular and are not being written are touched.
 """
 
 import errno
@@ -133,7 +134,8 @@ class Flight:
         return segment.size >= bounds.file_bytes or self._wall_s() - self._began >= bounds.file_s
 
     def make_room(self) -> None:
-        """Drop the oldest files until the bounds of size and of the disk are kept.
+        """Drop the oldest files, a demo's before a node's, until the bounds of size and of the disk
+        are kept.
 
         Where all of them would not free enough, somebody else fills the disk: then they stay. To
         be called often: the directory is read before a file begins, each ``LOOK_S``, and when the
@@ -151,7 +153,8 @@ class Flight:
         files = _files(self.folder)
         total = sum(size for _age, size, _path in files)
         helps = self._lacks() <= total
-        for _changed, size, path in files:
+        # A seed plays a demo again; what a node did is gone for ever.
+        for _changed, size, path in sorted(files, key=_of_a_node):
             crowded = total > bounds.total_bytes - bounds.file_bytes
             if not crowded and not (helps and self._lacks() > 0):
                 break
@@ -218,6 +221,11 @@ def _files(folder: Path) -> list[tuple[float, int, Path]]:
                 if stat.S_ISREG(seen.st_mode):
                     found.append((seen.st_mtime, seen.st_size, Path(entry.path)))
     return sorted(found)
+
+
+def _of_a_node(file: tuple[float, int, Path]) -> bool:
+    named = NAME.fullmatch(file[2].name)
+    return named is None or named[1] != "demo"
 
 
 def _drop(path: Path) -> bool:

@@ -30,10 +30,12 @@ def flight(folder: Path, free: int = DISK, **bounds: float) -> Flight:
     )
 
 
-def old(folder: Path, number: int, *, size: int = 1000, age_s: float = 0.0) -> Path:
+def old(
+    folder: Path, number: int, *, size: int = 1000, age_s: float = 0.0, command: str = "demo"
+) -> Path:
     """A file of an earlier session."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"20270101T0000{number:02}Z-demo-0123abcd-000001.mcap"
+    path = folder / f"20270101T0000{number:02}Z-{command}-0123abcd-000001.mcap"
     path.write_bytes(bytes(size))
     os.utime(path, (NOW - age_s, NOW - age_s))
     return path
@@ -56,6 +58,16 @@ def test_the_oldest_go_when_there_is_too_much(tmp_path: Path) -> None:
     files = [old(tmp_path, n, age_s=100 - n) for n in range(10)]
     flight(tmp_path, total_bytes=6000, file_bytes=1000).make_room()
     assert [path.exists() for path in files] == [False] * 5 + [True] * 5
+
+
+def test_a_node_is_kept_before_a_demo(tmp_path: Path) -> None:
+    """Whoever teaches on a machine that is watched does not lose what it recorded."""
+    commands = ["watch", "record", "demo", "watch", "demo", "record"]
+    files = [old(tmp_path, n, age_s=100 - n, command=each) for n, each in enumerate(commands)]
+    flight(tmp_path, total_bytes=5000, file_bytes=1000).make_room()
+    assert [path.exists() for path in files] == [True, True, False, True, False, True]
+    flight(tmp_path, total_bytes=4000, file_bytes=1000).make_room()
+    assert [path.exists() for path in files] == [False, True, False, True, False, True]
 
 
 def test_what_is_too_old_goes(tmp_path: Path) -> None:
