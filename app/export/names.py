@@ -44,7 +44,7 @@ WORDS: Final[dict[Kind, str]] = {
 }
 
 MOST_NAMES: Final = 600_000
-"""Names in one file: some 250 MB of memory, and more than two days of a Job and its pod a second."""
+"""Names in one file: some 250 MB, and more than two days of a Job and its pod a second."""
 
 MOST_LETTERS: Final = 256
 """Characters of a name that is looked for in texts (Kubernetes' own end at 253). A longer value,
