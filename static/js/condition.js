@@ -106,7 +106,7 @@ function atEnd(at) {
       meaning: last.replace("At its end:", "Here:"), action, also, was,
     };
   }
-  const fact = ending.what === "run" ? ["It was played for ", { b: duration(ending.length) }, "."] : ["It tells of ", { b: duration(ending.length) }, "; what came after is not known."];
+  const fact = [ending.what === "run" ? "It was played for " : "It tells of ", { b: duration(ending.length) }, "."];
   return { id: "recorded", icon: "waiting", word: `End of the ${ending.what ?? "recording"}.`, fact, meaning: last, action, also, was };
 }
 

@@ -33,7 +33,7 @@ export function loopWith(loop, which, t, end) {
 export function endWords(told, when) {
   if (!told.whole) return "This is as far as the recording has been read; more is on its way.";
   const missing = told.warnings.length ? ` ${count(told.warnings.length, "thing")} about it ${told.warnings.length === 1 ? "is" : "are"} to be known, see above.` : "";
-  return `The recording ends here, at ${when}. Space plays it again, Home goes to its start.${missing}`;
+  return `The recording ends here, at ${when}; what came after is not known. Space plays it again, Home goes to its start.${missing}`;
 }
 
 /** Of its node. @param {import("./tape.js").Tape} tape */

@@ -194,7 +194,7 @@ test("the end of what is played: how it was then, and what can be done", () => {
     downSince: null, opening: false, lost: 0, told: 0, ending: { ...ending, ...more },
   }));
   const { id, word, fact, meaning, action, also, was } = at({});
-  assert.equal(`${word} ${flat(fact)}`, "End of the recording. It tells of 2 min 5 s; what came after is not known.");
+  assert.equal(`${word} ${flat(fact)}`, "End of the recording. It tells of 2 min 5 s.");
   assert.match(meaning, /^At its end: Healthy\. The last global relist had started 0\.4\u00a0s before/);
   assert.deepEqual([id, action?.act, action?.key, also?.act, also?.key, was?.id], ["recorded", "start", "Home", "incident", "E", "healthy"]);
   assert.match(at({}, health({ last_start_t: -192 * S })).meaning, /^At its end: Unhealthy\./);

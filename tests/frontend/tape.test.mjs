@@ -386,7 +386,7 @@ test("what is waited for is said with how far it has been read", () => {
 });
 
 test("the end says whether it is one", () => {
-  assert.match(endWords({ whole: true, warnings: [] }, "14:00:00"), /^The recording ends here, at 14:00:00\. Space plays it again/);
+  assert.match(endWords({ whole: true, warnings: [] }, "14:00:00"), /^The recording ends here, at 14:00:00; what came after is not known\. Space plays it again/);
   assert.match(endWords({ whole: true, warnings: ["x"] }, "14:00:00"), /1\u00a0thing about it is to be known/);
   assert.match(endWords({ whole: false, warnings: [] }, ""), /as far as the recording has been read/);
 });
