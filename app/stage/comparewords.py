@@ -30,9 +30,15 @@ def sentence(names: Sequence[str], compared: Comparison) -> Parts:
         happened = tallies[against].ends.happened + tallies[against].starts.happened
         if not happened:
             return (("Nothing to compare.", True), (" No process ended or began.", False))
+        noticed = f"All noticed {count(happened, 'end or start', 'ends and starts')} alike"
+        calls = [one.calls for one in tallies]
+        if 20 * (max(calls) - min(calls)) <= max(calls):
+            return (("No difference.", True), (f" {noticed}.", False))
+        # At another price it is one.
+        made = listed([f"{called} made {one:,}" for called, one in zip(names, calls, strict=True)])
         return (
-            ("No difference.", True),
-            (f" All noticed {count(happened, 'end or start', 'ends and starts')} alike.", False),
+            (f"{noticed}, but not with as many runtime calls.", True),
+            (f" {made[0].upper()}{made[1:]}.", False),
         )
     if _harm_differs(tallies):
         return _harm_first(names, tallies)

@@ -61,6 +61,11 @@ def test_starts_are_spoken_of_where_nothing_ended() -> None:
 
 def test_no_difference() -> None:
     assert said(HINT, HINT) == "No difference. All noticed 1 end or start alike."
+    dear = side("kep, queue of 9", moment("end", 0, 80), calls={"ListPodSandbox": 3180})
+    assert said(HINT, dear) == (
+        "All noticed 1 end or start alike, but not with as many runtime calls. Kep made 103 and "
+        "kep, queue of 9 made 3,180."
+    )
     assert said(side("a"), side("b")) == "Nothing to compare. No process ended or began."
 
 
