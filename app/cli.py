@@ -106,6 +106,7 @@ _EXPORT_EXAMPLES = """\
 examples:
   plegscope export node.mcap --format perfetto -o node.pftrace   open it at ui.perfetto.dev
   plegscope export node.mcap --format html --redact -o incident.html
+  plegscope export node.mcap --format html --from 1m30s --to 2m30s -o minute.html
   plegscope export node.mcap --format csv -o node.csv            and node.relists.csv
   plegscope export a.mcap b.mcap --format perfetto -o nodes.pftrace  several nodes on one clock
 """

@@ -58,6 +58,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     record: bool = True
     record_to: str = ""
     export: str = ""
+    from_ns: int | None = None
+    to_ns: int | None = None
     redact: bool = False
     redact_containers: bool = False
     key_file: str = ""
@@ -306,6 +308,23 @@ SETTINGS: tuple[Setting, ...] = (
         "FORMAT",
         parse_export,
         needed=True,
+    ),
+    Setting(
+        "--from",
+        "from_ns",
+        "begin at this time of the recording, as the player counts it, such as 90s or 1m30s; what "
+        "was known before is told (default: its beginning)",
+        ("export",),
+        "TIME",
+        parse_duration,
+    ),
+    Setting(
+        "--to",
+        "to_ns",
+        "end at this time of the recording (default: its end)",
+        ("export",),
+        "TIME",
+        parse_duration,
     ),
     Setting(
         "--redact",

@@ -5,13 +5,14 @@ from pathlib import Path
 
 from app.errors import RecordingError, SettingsError
 from app.export import several
-from app.export.formats import FORMATS
+from app.export.formats import BEFORE, FORMATS
 from app.export.names import Names, read_key
 from app.export.output import write
+from app.export.page import page
 from app.export.redact import Redacted, Redactor
 from app.export.redactfile import redact_file
 from app.export.source import Source, open_source
-from app.replaying.excerpt import Excerpt
+from app.replaying.excerpt import NOTHING, Excerpt
 from app.replaying.show import by_node, opened_files
 from app.resources import check_generated
 from app.settings import Settings
@@ -33,15 +34,34 @@ def export(settings: Settings) -> int:
         raise SettingsError("FILE: say which recording, such as `plegscope export node.mcap …`.")
     check_generated()
     paths = [Path(name) for name in settings.recordings]
-    if len(paths) > 1:
-        opened = opened_files(paths)
-        excerpts = [
-            Excerpt(paths, number, opened=opened) for number in range(len(by_node(opened[0])))
-        ]
+    if len(paths) > 1 or _is_part(settings):
+        excerpts = _excerpts(settings, paths)
         if len(excerpts) > 1:
             return _several(settings, excerpts, out)
         return _one(settings, excerpts[0], out)
     return _one(settings, open_source(paths[0]), out)
+
+
+def _is_part(settings: Settings) -> bool:
+    return settings.from_ns is not None or settings.to_ns is not None
+
+
+def _excerpts(settings: Settings, paths: Sequence[Path]) -> list[Excerpt]:
+    """What is wanted of each node that has anything of it."""
+    from_t, to_t = settings.from_ns, settings.to_ns
+    if from_t is not None and to_t is not None and to_t <= from_t:
+        raise SettingsError("--to: give a time after --from.")
+    before = BEFORE.get(settings.export, "newest")
+    opened = opened_files(paths)
+    nodes = range(len(by_node(opened[0])))
+    all_of_them = [
+        Excerpt(paths, number, from_t=from_t, to_t=to_t, before=before, opened=opened)
+        for number in nodes
+    ]
+    there = [one for one in all_of_them if not _is_part(settings) or one.has_any()]
+    if not there:
+        raise RecordingError(NOTHING)
+    return there
 
 
 def _one(settings: Settings, source: Source, out: Path) -> int:
@@ -51,7 +71,8 @@ def _one(settings: Settings, source: Source, out: Path) -> int:
     if settings.redact:
         source = Redacted(source, _redactor(settings))
     for path, make in files.items():
-        _write(path, make(source))
+        html = settings.export == "html" and settings.from_ns is not None
+        _write(path, page(source, settings.from_ns) if html else make(source))
     _say_missing([source])
     return 0
 
@@ -68,7 +89,7 @@ def _several(settings: Settings, excerpts: Sequence[Excerpt], out: Path) -> int:
     else:
         origin = excerpts[0].origin
         files = {
-            _beside(out, one): several.one_file(nodes, format_, origin, one)
+            _beside(out, one): several.one_file(nodes, format_, origin, one, settings.from_ns)
             for one in FORMATS[format_].files
         }
     _all_new(files)

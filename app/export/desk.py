@@ -8,12 +8,12 @@ from pathlib import Path
 from app.engine.records import Record
 from app.errors import RecordingUnknown
 from app.export import page, several
-from app.export.formats import FORMATS
+from app.export.formats import BEFORE, FORMATS
 from app.export.names import Names, read_key
 from app.export.redact import Redacted, Redactor
 from app.export.source import Kept, Source, open_source
 from app.journal.journal import Journal
-from app.replaying.excerpt import Before, Excerpt
+from app.replaying.excerpt import Excerpt
 from app.replaying.joined import Opened
 from app.replaying.show import by_node, opened_files
 from app.stage.stage import Stage
@@ -22,10 +22,6 @@ from app.web.exports import WHOLE, Asked, Cut, Made
 Paths = Callable[[Sequence[str]], Awaitable[Sequence[Path]]]
 
 FORGOTTEN = "The oldest {:,} records are not in it: only so many are kept in memory."
-
-BEFORE: dict[str, Before] = {"html": "all", "csv": "names"}
-"""What a format is told of the time before a part: a page finds out itself what it needs, and a
-table has only the rows of the part."""
 
 
 class Exports:

@@ -7,6 +7,7 @@ import msgspec
 
 from app.export import chrome, jsonl, page, perfetto, tables
 from app.export.source import Source
+from app.replaying.excerpt import Before
 
 Make = Callable[[Source], Iterator[bytes]]
 
@@ -28,3 +29,7 @@ FORMATS: Final[dict[str, Format]] = {
     "jsonl": Format("application/jsonl", "jsonl", {"": jsonl.lines}),
     "perfetto": Format("application/octet-stream", "pftrace", {"": perfetto.trace}),
 }
+
+BEFORE: Final[dict[str, Before]] = {"html": "all", "csv": "names"}
+"""What a format is told of the time before a part: a page finds out itself what it needs, and a
+table has only the rows of the part."""

@@ -11,7 +11,7 @@ from app.cli import main
 from app.export.formats import FORMATS
 from app.values import EXPORTS
 from tests.export.leaks import content, leaked, names_of
-from tests.export.made import scenario
+from tests.export.made import SECOND, scenario
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -55,6 +55,28 @@ def test_json_lines_are_exported_too(tmp_path: Path) -> None:
     assert main(["export", str(scenario(tmp_path)), "--format", "jsonl", "-o", str(lines)]) == 0
     assert main(["export", str(lines), "--format", "chrome", "-o", str(out)]) == 0
     assert len(json.loads(out.read_bytes())["traceEvents"]) > 100
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_part_is_exported(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, whole, part = str(scenario(tmp_path)), tmp_path / "whole", tmp_path / "part"
+    export = ("export", path, "--format", name, "-o")
+    assert main([*export, str(whole)]) == 0
+    assert main([*export, str(part), "--from", "10s", "--to", "12.5s"]) == 0
+    assert 100 < part.stat().st_size < whole.stat().st_size
+    if name == "jsonl":
+        times = [json.loads(line)["t"] for line in part.read_text().splitlines()]
+        assert max(times) <= 12.5 * SECOND
+        assert min(t for t in times if t >= 10 * SECOND) < 11.5 * SECOND
+        # What is told to begin from is as old as it is.
+        assert min(times) < 10 * SECOND
+    capsys.readouterr()
+    assert main([*export, str(tmp_path / "x"), "--from", "12s", "--to", "10s"]) == 1
+    assert main([*export, str(tmp_path / "x"), "--from", "12h"]) == 1
+    told = capsys.readouterr().err
+    assert "--to: give a time after --from." in told
+    assert "Nothing was recorded in this stretch." in told
+    assert not (tmp_path / "x").exists()
 
 
 def test_what_is_offered_is_what_there_is() -> None:
