@@ -95,7 +95,7 @@ _PATTERN: Final = re.compile(
     r"|(?<![a-z])lookup (?P<resolved>[\w.-]{1,253})(?=:\ |\ on\ )"
     rf"|(?-i:(?<![\w/.@-])(?P<image>{_IMAGE}))"
     r"|/volumes/[\w.-]{1,64}~[\w.-]{1,64}/(?P<volume>[^\s/\"'\\:]{1,253})"
-    rf"|(?<![\w/.~-])/(?!(?:{_SYSTEM}|home|users)(?![\w.-]))"
+    rf"|(?:(?<![\w/.~-])|(?<=://))/(?!(?:{_SYSTEM}|home|users)(?![\w.-]))"
     r"(?P<path>[a-z0-9._][^\s\"'`\\,;:()\[\]{}<>]{0,1023})"
     r"|(?<![\w.])/(?:home|users)/(?P<home>[^\s/\"'\\:]{1,253})"
     rf"|(?<![\w.@/~-])(?P<host>{_HOST})",

@@ -40,6 +40,7 @@ def told(text: str) -> list[tuple[str, str]]:
         ("/run/x/volumes/kubernetes.io~secret/acme-cert: busy", [("object", "acme-cert")]),
         ('exec: "/opt/acme/start": stat /opt/acme/start: no such file',
          [("path", "opt/acme/start"), ("path", "opt/acme/start")]),
+        ("dial unix:///opt/acme/c.sock: refused", [("path", "opt/acme/c.sock")]),
         ("mount nfs01.acme.lan:/export/acme.",
          [("host", "nfs01.acme.lan"), ("path", "export/acme")]),
         # Images
