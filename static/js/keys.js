@@ -13,16 +13,30 @@ const PRESSES = /^( |Enter)$/;
 /** What each kind of `input` does with keys; all others are typed into. @type {Record<string, RegExp>} */
 const OWN = { range: SLIDES, checkbox: PRESSES, radio: /^( |Enter|Arrow.*)$/, button: PRESSES, submit: PRESSES, reset: PRESSES, file: PRESSES };
 
+/** How long a list waits for the next letter of what is searched for, ms. */
+const SEARCH_FOR = 1000;
+/** What was searched for in a list just now. @type {{list: any, text: string, at: number}} */
+let search = { list: null, text: "", at: -Infinity };
+
+/** Whether a key is a letter by which a list finds one of its choices: the first, or after those before. @param {any} list @param {string} key @param {number} time ms */
+function finds(list, key, time) {
+  const before = search.list === list && time - search.at < SEARCH_FOR ? search.text : "";
+  const texts = [...list.options].map((one) => one.text.toLowerCase());
+  const text = [before + key, key].map((each) => each.toLowerCase()).find((each) => texts.some((one) => one.startsWith(each)));
+  if (text !== undefined) search = { list, text, at: time };
+  return text !== undefined;
+}
+
 /**
- * Whether a control has this key for itself. A list has the letters of its choices, as it is searched by them.
- * @param {any} target @param {string} key
+ * Whether a control has this key for itself. A list has the letters by which its choices are found.
+ * @param {any} target @param {string} key @param {number} [time] ms
  */
-export function takes(target, key) {
+export function takes(target, key, time = performance.now()) {
   if (target?.isContentEditable) return true;
   switch (target?.tagName) {
     case "TEXTAREA": return true;
     case "INPUT": return OWN[target.type]?.test(key) ?? true;
-    case "SELECT": return key.length > 1 || key === " " || [...target.options].some((one) => one.text.toLowerCase().includes(key.toLowerCase()));
+    case "SELECT": return key.length > 1 || key === " " || finds(target, key, time);
     // Space and Enter on a button or a link are the button's.
     default: return PRESSES.test(key) && Boolean(target?.closest?.("button, a, summary, label"));
   }

@@ -29,7 +29,11 @@ test("boxes and buttons are pressed by Space and Enter; a choice of one is moved
   assert.deepEqual(own({ tagName: "CANVAS", closest: () => null }, keys), []);
 });
 
-test("a list has the letters by which it is searched", () => {
-  assert.deepEqual(own(select("0.1\u00d7", "2\u00d7"), ["2", "0", ".", "r", "e", " ", "ArrowDown", "Enter"]), ["2", "0", ".", " ", "ArrowDown", "Enter"]);
-  assert.deepEqual(own(select("By name", "By age"), ["n", "B", "z"]), ["n", "B"]);
+test("a list has the letters by which it is searched: the first, and the next ones soon after", () => {
+  assert.deepEqual(own(select("0.1\u00d7", "2\u00d7"), [".", "2", "r", "e", " ", "ArrowDown", "Enter"]), ["2", " ", "ArrowDown", "Enter"]);
+  const list = select("By name", "by age");
+  assert.deepEqual(["b", "y", " ", "A", "n", "z"].map((key, i) => takes(list, key, i * 10)), [true, true, true, false, false, false]);
+  assert.deepEqual(["B", "y"].map((key, i) => takes(list, key, 10_000 + i * 2000)), [true, false]);
+  const rate = select("0.1\u00d7", "0.25\u00d7");
+  assert.deepEqual(["0", ".", "2", "5"].map((key, i) => takes(rate, key, 20_000 + i)), [true, true, true, true]);
 });
