@@ -156,14 +156,15 @@ export class Brush {
   say(item, x, x2, y) {
     const { c, palette: p } = this;
     const { em, width, narrow } = /** @type {Frame} */ (this.frame);
-    const text = plain(item.text ?? "");
+    let text = plain(item.text ?? "");
     c.font = `500 ${12 * em}px ${p.font}`;
+    // On narrow screens a lane's name is on the left and its last figure on the right: what does not fit between is told elsewhere.
+    if (narrow && c.measureText(text).width > width - (92 + 84) * em) text = text.split("; ")[0];
     const w = c.measureText(text).width;
     let left = x;
     if (left + w > width - 6) left = Math.max(4, Math.min(x, x2) - w - 24 * em);
     if (x < 0) left = 6;
-    // On narrow screens the lane's name is on the left.
-    if (narrow) left = Math.max(left, Math.min(92 * em, width - w - 6));
+    if (narrow) left = Math.max(Math.min(left, width - w - 84 * em), Math.min(92 * em, width - w - 6));
     c.fillStyle = p.sel;
     c.globalAlpha = 0.88;
     c.beginPath();
