@@ -125,6 +125,12 @@ def test_every_pod_of_the_node_has_a_lane(page: Page, server: Command) -> None:
     until(page, "document.querySelectorAll('#labels li.lane a').length > 5")
     labels = page.locator("#labels li.lane a")
     expect(labels.first).to_have_attribute("href", re.compile("^/pods/"))
+    # Whoever hears or copies a name has all of it, though its hash is set apart.
+    names = (
+        "{ ...Object.fromEntries([...plegscope.store.lanes].map(([uid, l]) => [uid, l.label])) }"
+    )
+    texts = "[...document.querySelectorAll('#labels li.lane a')]"
+    assert page.evaluate(f"{texts}.every((a) => a.textContent === ({names})[a.dataset.uid])")
 
 
 def test_a_click_on_a_mark_selects_its_chain(page: Page) -> None:
@@ -255,6 +261,10 @@ def test_wheel_drag_and_keys_move_the_window(page: Page) -> None:
     assert page.evaluate("plegscope.view.span") < wider
     page.get_by_role("button", name="10 s", exact=True).click()
     assert page.evaluate("plegscope.view.span") == 10e9
+    # The button that was pressed has the focus, and the arrows go on moving the window.
+    end = page.evaluate("plegscope.view.end")
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate("plegscope.view.end") == end - 2e9
 
 
 def test_filter_by_key_in_timeline_and_table(page: Page) -> None:
@@ -275,6 +285,12 @@ def test_nothing_moves_under_the_pointer(page: Page) -> None:
     page.evaluate("plegscope.lineup.sortedAt = -Infinity")
     news(page, 30)
     assert page.evaluate("plegscope.lineup.order.slice(0, 6)") == order
+    # Nor do the buttons beside the legend, when it has something more to count.
+    left = "document.querySelector('.save-open').getBoundingClientRect().left"
+    before = page.evaluate(left)
+    for item in page.locator("#legend .legend-item").all():
+        item.evaluate("(one) => one.classList.remove('none')")
+    assert page.evaluate(left) == before
     page.locator("#sentence").hover()
     until(page, "!plegscope.lineup.held")
 
