@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -18,8 +19,10 @@ import grpc
 import httpx
 import pytest
 
-from tests.commands import command, demo, environment, get
+from tests.commands import command, demo, environment, get, until
 from tests.patience import PATIENCE_S
+
+STREAM = re.compile(r"^ +event stream +(.+)$", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -175,9 +178,22 @@ def serve_socket(tmp_path: Path) -> Iterator[Serve]:
         connection.close()
 
 
-def test_something_that_accepts_and_never_answers_is_told_as_hung(serve_socket: Serve) -> None:
-    said = refusal("--runtime-endpoint", serve_socket(lambda _: None))
-    assert "did not answer" in said
+def test_something_that_accepts_and_never_answers_is_watched_and_told_as_hung(
+    serve_socket: Serve,
+) -> None:
+    hung = serve_socket(lambda _: None)
+    with command("watch", "--port", "0", "--no-browser", "--runtime-endpoint", hung) as running:
+        assert "has not said who it is" in running.wait_out(STREAM)
+        address = urlsplit(running.address())
+        bearer = {"Authorization": f"Bearer {address.query.removeprefix('token=')}"}
+
+        def is_silent() -> bool:
+            state = get(f"http://{address.netloc}/api/v1/state", headers=bearer).json()
+            assert state["runtime"] is None
+            last = state["engine"]["last_global"]
+            return last is not None and (last["ok"], last["code"]) == (False, "silent")
+
+        until(is_silent, "a list that was not answered")
 
 
 def test_something_that_speaks_another_language(serve_socket: Serve) -> None:
