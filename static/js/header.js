@@ -12,6 +12,14 @@ export class Header {
     this.page = page;
     /** Nothing comes from the server. */
     this.lost = true;
+    this.title = document.title;
+  }
+
+  /** Among other tabs, or on a second screen, the title is all that is seen of a page. @param {import("./condition.js").Condition} how */
+  #entitle(how) {
+    if (this.page.options.clock !== undefined) return;
+    const title = how.icon === "ok" ? this.title : `${how.word.replace(/[.,]$/, "")} · ${this.title}`;
+    if (document.title !== title) document.title = title;
   }
 
   update() {
@@ -36,6 +44,7 @@ export class Header {
     const [from, to] = view.window(seen);
     byId("main").dataset.state = how.id;
     byId("main").dataset.link = page.source.link;
+    this.#entitle(how);
     // A player stands still most of the time: what matters there is whether its cursor is in sight.
     const here = view.following || (page.options.clock !== undefined && now >= from && now - to < view.span * 0.03);
     page.writeZone();

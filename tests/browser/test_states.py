@@ -286,6 +286,10 @@ def test_every_state_is_said_and_shuts_nobody_out(
         expect(page.locator("#state-icon use")).to_have_attribute("href", f"#g-{icon}")
         acts = page.locator("#meaning").get_by_text(action, exact=True)
         expect(acts).to_have_count(1)
+        # Among other tabs the title is all that is seen.
+        if icon in ("bad", "ok"):
+            titled = "^Unhealthy · Simulated node" if icon == "bad" else "^Simulated node"
+            expect(page).to_have_title(re.compile(titled))
         assert (name, faults(page)) == (name, [])
         keep(page, f"state-{name}-{scheme}-{width}")
         tops.setdefault(page.evaluate(TOP), []).append(name)
