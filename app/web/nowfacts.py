@@ -21,6 +21,9 @@ SLOW_FACTOR = 10
 SLOW_LEAST_NS = 100_000_000
 """A global relist is slow from so many times the node's usual on, and so many ns."""
 
+STARTS_NS = 5_000_000_000
+"""For so long (ns) a session is starting, whatever its first relists come to; as by the header."""
+
 OPEN_NS = 1_000_000_000
 """A global relist in progress for longer is told of instead of the one before, as by the header."""
 
@@ -176,9 +179,12 @@ def verdict(state: SessionState, records: Sequence[Record] = ()) -> Verdict:
         return Verdict(
             "warning", word, "A call does not come back", since, took, limit, normal, open_ns
         )
+    fails = failing(engine)
+    if since is None and fails is not None and engine.t > STARTS_NS:
+        fact = f"The runtime {fails}"
+        return Verdict("warning", "No relist succeeds.", fact, None, None, limit)
     if since is None:
         return Verdict("waiting", "Starting.", "No relist yet", None, None, limit)
-    fails = failing(engine)
     if fails is not None and since > 2 * engine.period_ns:
         fact = f"The runtime {fails}"
         return Verdict("warning", "Healthy, but relists fail.", fact, since, None, limit)

@@ -174,6 +174,13 @@ function ill(at) {
   const hangs = hangsSince(state, at.now);
   if (health.last_start_t === null) {
     if (hangs !== null) return hung(at, hangs);
+    // The first ones may fail while both are still starting.
+    if (fails !== null && at.now > HUNG) {
+      return {
+        id: "failing", icon: "warning", word: "No relist succeeds.", fact: [`The runtime ${fails}.`],
+        meaning: "On a node the kubelet would say NotReady until one does. Nothing is known of the pods yet; their lists are asked for again every second.", action: help("failing", "What to check first"),
+      };
+    }
     if (at.played) {
       return {
         id: "starting", icon: "waiting", word: "No relist yet.", fact: ["Nothing is known of the pods at this time."],

@@ -121,7 +121,7 @@ def test_a_node_and_its_server_come_into_each_state_and_out_of_it(
     watch = ("watch", "--runtime-endpoint", node.endpoint, "--port", port, "--no-browser")
     with command(*watch, "--record-to", recording) as running:
         page.goto(running.address())
-        walk.comes("starting", r"Starting\. No relist yet\.", "Why this is not a fault")
+        walk.comes("failing", r"No relist succeeds\. The runtime", "What to check first")
         node.heal()
         walk.comes("healthy", r"Healthy\. The last global relist started")
         node.press("fail-lists")

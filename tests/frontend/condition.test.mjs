@@ -79,7 +79,11 @@ test("relists that fail are said before the limit is reached, one that fails is 
   assert.deepEqual([id, text], ["failing", "Healthy, but relists fail. The last one that came back began 42 s ago."]);
   assert.equal(meaning, "The runtime answers with errors. Unhealthy in 2 min 18 s, if none comes back until then.");
   assert.equal(say({ engine: { ...health({}), last_global } }).id, "healthy");
-  assert.match(say({ engine: { ...health({ healthy: false, last_start_t: null }), last_global } }).meaning, /^The runtime answers with errors; its lists are asked for again/);
+  const never = { ...health({ healthy: false, last_start_t: null }), last_global };
+  assert.match(say({ engine: never, now: 4 * S }).meaning, /^The runtime answers with errors; its lists are asked for again/);
+  const unable = say({ engine: never });
+  assert.deepEqual([unable.id, unable.icon, unable.text], ["failing", "warning", "No relist succeeds. The runtime answers with errors."]);
+  assert.match(unable.meaning, /^On a node the kubelet would say NotReady until one does\./);
   const failing = (/** @type {string|null} */ code) => say({ engine: { ...health({ last_start_t: -32 * S }), last_global: { ...last_global, code } } });
   assert.match(failing("unreachable").meaning, /^The runtime cannot be reached\. Unhealthy in/);
   assert.match(failing("silent").meaning, /^The runtime does not answer in time\./);

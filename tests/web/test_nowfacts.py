@@ -168,6 +168,9 @@ def test_the_verdict_follows_the_state() -> None:
     before = HealthState(True, "", 380 * SECOND, 180 * SECOND, None)
     assert word(last_global=failed, health=before) == "Healthy, but relists fail."
     assert word(health=never) == "Starting."
+    early = session_state(engine_state(4 * SECOND, health=never, last_global=failed))
+    assert nowfacts.verdict(early).word == "Starting."
+    assert word(health=never, last_global=failed) == "No relist succeeds."
     assert word(health=long_ago) == word(health=ill) == "Unhealthy."
     assert word(running=RelistState(7, "global", "global", 300 * SECOND)) == "Runtime hung."
     assert word(running=RelistState(7, "global", "global", 399 * SECOND)) == "Healthy."
