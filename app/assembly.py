@@ -293,7 +293,8 @@ class Parts:
             self._client,
             clock,
             first,
-            join_shared_stream=settings.join_shared_stream,
+            # Nobody else listens to a simulated node: its stream is never left alone.
+            join_shared_stream=settings.join_shared_stream or subject.simulated,
             payload=believes,
             on_event=None if recorder is None else recorder.on_event,
         )

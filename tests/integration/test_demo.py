@@ -267,8 +267,18 @@ def test_the_node_behaves_like_another_runtime(name: str) -> None:
         kind, _, version = name.rpartition("-")
         assert (runtime["name"], runtime["policy"]) == (kind if kind != "cri" else name, "join")
         assert runtime["version"].startswith(version if kind != "cri" else "1.")
-        seen = [message for message, _ in zip(messages(command), range(3), strict=False)]
-        assert seen[0]["type"] == "hello"
+        # Nobody else listens: it is joined, and containerd 1.6 says that there is none.
+        wanted = ("waiting", "unimplemented") if version == "1.6" else ("connected", None)
+        seen = []
+        for message in messages(command):
+            seen.append(message["type"])
+            if message["type"] not in ("snapshot", "state"):
+                continue
+            stream = message["state"]["engine"]["stream"]
+            if (stream["state"], stream["code"]) == wanted:
+                break
+            assert stream["code"] != "cancelled", stream
+        assert seen[0] == "hello"
 
 
 def test_a_runtime_that_cannot_be_simulated_is_told_in_a_sentence() -> None:
