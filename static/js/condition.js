@@ -250,9 +250,12 @@ function passing(at) {
   }
   if (stream.state !== "connected" && stream.state !== "off" && (stream.code === "unimplemented" || stream.code === "immediate_eof")) {
     const next = stream.retry_t !== null && stream.retry_t > at.now ? ` Next try in ${age(stream.retry_t - at.now)}.` : "";
+    const fact = stream.code === "unimplemented" ? "This runtime has no event stream." : "This runtime has its events switched off.";
+    const more = sentence(stream.meaning);
     return {
-      id: "polling", icon: "waiting", word: "Polling only.", fact: [stream.code === "unimplemented" ? "This runtime has no event stream." : "This runtime has its events switched off."],
-      meaning: `${sentence(stream.meaning)}${next} ${healthy}`, action: help("polling", "Which runtimes have one"),
+      id: "polling", icon: "waiting", word: "Polling only.", fact: [fact],
+      // What the record says may begin as the sentence does.
+      meaning: `${more.startsWith(fact) ? more.slice(fact.length).trim() : more}${next} ${healthy}`, action: help("polling", "Which runtimes have one"),
     };
   }
   if (stream.state === "closed" && !wasStopped(stream)) {

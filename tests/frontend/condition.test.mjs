@@ -129,6 +129,8 @@ test("the session's first try to connect is no loss", () => {
 test("polling only: no stream, or for the node's safety with the flag", () => {
   const none = say({ engine: stream({ state: "waiting", code: "unimplemented", meaning: "containerd 1.6 answers Unimplemented.", retry_t: 70 * S }) });
   assert.equal(none.text, "Polling only. This runtime has no event stream.");
+  const twice = say({ engine: stream({ state: "waiting", code: "unimplemented", meaning: "This runtime has no event stream. Polling finds every change." }) });
+  assert.match(twice.meaning, /^Polling finds every change\. PLEG is healthy/);
   assert.match(none.meaning, /Next try in 1 min. PLEG is healthy: the last global relist/);
   const safe = say({ engine: stream({ state: "off", policy: "relist_only" }), more: { runtime: { reason: "containerd 1.7 shares one channel" } } });
   assert.equal(safe.text, "Polling only, for the node’s safety.");
