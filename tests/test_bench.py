@@ -82,7 +82,7 @@ def test_the_engine_is_measured_at_each_size(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_viewers_are_counted_and_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fanout, "COUNTS", (1, 2, 3))
-    monkeypatch.setattr(fanout, "WINDOW_S", 0.5)
+    monkeypatch.setattr(fanout, "WINDOW_S", 1.0)
     section = fanout.measure()
     late = {row.what: float(row.figure.split()[0]) for row in section.rows if "p50" in row.what}
     assert len(late) == 3
