@@ -44,7 +44,7 @@ def test_module(node: str, file: Path) -> None:
         [node, "--test", "--test-reporter=tap", str(file)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=200,
         env=env,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -39,7 +39,7 @@ LINTED = 3
 def check(promtool: Path, text: str) -> tuple[int, list[str]]:
     """Exit code and complaints."""
     done = subprocess.run(
-        [promtool, "check", "metrics"], input=text, capture_output=True, text=True, timeout=30
+        [promtool, "check", "metrics"], input=text, capture_output=True, text=True, timeout=60
     )
     return done.returncode, done.stderr.splitlines()
 
