@@ -100,6 +100,10 @@ export class Player {
     this.film = null;
     /** Where the cursor goes once the records are here. @type {{t: number, seq: number|null}|null} */
     this.wanted = null;
+    /** How many searches for where to step have no answer yet. */
+    this.searching = 0;
+    /** What is to be done where the cursor arrives. @type {(() => void)[]} */
+    this.waiting = [];
     /** Played again and again (ns). @type {[number, number]|null} */
     this.loop = null;
     this.t = options.t ?? 0;
@@ -259,8 +263,23 @@ export class Player {
     };
     const found = this.film.find(what, this.seq, direction, uid);
     if (!(found instanceof Promise)) return there(found);
+    this.searching += 1;
     // Why there is no answer is told as of a moment that cannot be had: nothing else is to be said.
-    return found.then(there, (error) => this.stuck(error) ?? true);
+    return found.then(there, (error) => this.stuck(error) ?? true).finally(() => {
+      this.searching -= 1;
+      this.#arrive();
+    });
+  }
+
+  /** Do this where the cursor arrives, if it is on its way; else at once. @param {() => void} run */
+  whenThere(run) {
+    this.waiting.push(run);
+    this.#arrive();
+  }
+
+  #arrive() {
+    if (this.wanted || this.searching) return;
+    for (const run of this.waiting.splice(0)) run();
   }
 
   // Playing
@@ -349,6 +368,7 @@ export class Player {
     if (!coming) {
       this.wanted = null;
       show();
+      this.#arrive();
       return;
     }
     const wanted = { t: inside, seq };
@@ -358,6 +378,7 @@ export class Player {
       if (this.wanted !== wanted) return;
       this.wanted = null;
       run();
+      this.#arrive();
     };
     coming.then(done(show), (error) => done(() => this.stuck(error))());
   }

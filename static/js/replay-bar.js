@@ -60,6 +60,8 @@ export class ReplayBar {
     bar.words = (rec) => this.#words(rec);
     /** @type {Marker[]} */
     this.markers = [];
+    /** What is marked (t). */
+    this.markT = 0;
     /** The cursor is on its way to an incident, which is told there. */
     this.toIncident = false;
     /** Waits for the next incident where not all has been read; whether it does. */
@@ -79,7 +81,7 @@ export class ReplayBar {
     byId("mark-form").addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
       event.preventDefault();
       const note = byId("mark-note");
-      void this.#change({ t: Math.round(player.t), note: note.value }).then((done) => { if (done) note.value = ""; });
+      void this.#change({ t: Math.round(this.markT), note: note.value }).then((done) => { if (done) note.value = ""; });
     });
     for (const button of byId("export").querySelectorAll("[data-fill]")) button.addEventListener("click", () => this.#stretch(/** @type {HTMLElement} */ (button).dataset.fill ?? ""));
     document.getElementById("node-choice")?.addEventListener("change", (event) => this.#node(/** @type {HTMLSelectElement} */ (event.target).value));
@@ -167,7 +169,9 @@ export class ReplayBar {
 
   /** @param {"from"|"to"} which */
   loop(which) {
-    this.#setLoop(loopWith(this.player.loop, which, this.player.t, this.player.duration));
+    const { player } = this;
+    // Keys that are pressed quickly mean where the last one leads.
+    player.whenThere(() => this.#setLoop(loopWith(player.loop, which, player.t, player.duration)));
   }
 
   noLoop() {
@@ -246,8 +250,12 @@ export class ReplayBar {
   }
 
   #opened() {
-    setText(byId("mark-t"), runTime(this.player.t));
     byId("mark-note").focus();
+    // What is played goes on while the note is written: it is of this moment.
+    this.player.whenThere(() => {
+      this.markT = this.player.t;
+      setText(byId("mark-t"), runTime(this.markT));
+    });
   }
 
   /** @param {{t: number, note: string}|{remove: number}|null} change null: only ask */

@@ -278,3 +278,26 @@ test("leaving a branch for another keeps it in the list, once", () => {
   assert.deepEqual(branchesAfter(["b", "c"], "a", "b"), ["a", "c"]);
   assert.deepEqual(branchesAfter(["a"], "a", "n"), ["a"]);
 });
+
+test("what is to be done where the cursor is on its way to waits until it is there", async () => {
+  const { player } = await loaded({ t: 1.5 * S });
+  const film = /** @type {any} */ (player.film);
+  const { find } = film;
+  let arrives = () => {};
+  film.find = async (/** @type {any[]} */ ...asked) => find.apply(film, asked);
+  film.load = () => new Promise((resolve) => { arrives = () => resolve(null); });
+  /** @type {number[]} */
+  const at = [];
+  const note = () => { at.push(player.t); };
+  player.whenThere(note);
+  assert.deepEqual(at, [1.5 * S]);
+  const found = player.stepRelist(1);
+  player.whenThere(note);
+  assert.deepEqual(at, [1.5 * S], "it is still looked for");
+  await found;
+  player.whenThere(note);
+  assert.deepEqual(at, [1.5 * S], "its records are on their way");
+  arrives();
+  await new Promise((resolve) => { setTimeout(resolve); });
+  assert.deepEqual(at, [1.5 * S, 2.005 * S, 2.005 * S]);
+});
