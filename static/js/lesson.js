@@ -43,6 +43,8 @@ class LessonPage {
     this.lawTimer = undefined;
     this.lawT = 0;
     this.lawShown = -1;
+    /** The browser's history leads somewhere that is on its way here: the address says it already. @type {object|null} */
+    this.going = null;
     /** @type {Facts} */
     this.facts = JSON.parse(this.panel.dataset.facts ?? "{}");
     const { shown } = this.facts;
@@ -57,7 +59,7 @@ class LessonPage {
       film: () => wholeOf(this.player),
       keys: () => this.#keys(),
       // The page's own wishes are not written into the address: it holds the step.
-      address: { read: () => "", write: () => new URL(this.panel.dataset.address ?? "", location.href).search.slice(1) },
+      address: { read: () => "", write: () => (this.going ? location : new URL(this.panel.dataset.address ?? "", location.href)).search.slice(1) },
     });
     // While a moment is asked for, a click chooses it; a mark is selected at other times.
     const select = this.page.select.bind(this.page);
@@ -99,7 +101,7 @@ class LessonPage {
     tellProgress(this.query, this.player, (text) => setText(byId("lesson-time"), text));
     document.body.addEventListener("htmx:after:swap", () => this.#swapped());
     document.body.addEventListener("htmx:response:error", (event) => this.#failed(event));
-    addEventListener("popstate", () => this.#go(`${location.pathname}${location.search}`));
+    addEventListener("popstate", () => void this.#go(`${location.pathname}${location.search}`));
     this.#show(true);
     this.loop = this.loop.bind(this);
     requestAnimationFrame(this.loop);
@@ -133,7 +135,7 @@ class LessonPage {
     const text = this.panel.dataset.facts ?? "";
     if (this.panel.dataset.taken === "yes") return;
     this.facts = JSON.parse(text);
-    this.#push(this.panel.dataset.address ?? "");
+    if (!this.going) this.#push(this.panel.dataset.address ?? "");
     this.#show(false);
     byId("lesson-side").scrollTop = 0;
     byId("lesson-title").focus({ preventScroll: true });
@@ -309,9 +311,15 @@ class LessonPage {
     if (address && address !== `${location.pathname}${location.search}`) history.pushState({}, "", address);
   }
 
-  /** @param {string} address */
-  #go(address) {
-    void /** @type {any} */ (window).htmx.ajax("GET", address, { target: "#lesson", swap: "outerHTML" });
+  /** Where the history leads; of several, the newest. @param {string} address */
+  async #go(address) {
+    const going = {};
+    this.going = going;
+    try {
+      await /** @type {any} */ (window).htmx.ajax("GET", address, { source: "#lesson-side", target: "#lesson", swap: "outerHTML" });
+    } finally {
+      if (this.going === going) this.going = null;
+    }
   }
 
   /** A refusal is a page of its own. @param {Event} event */

@@ -52,7 +52,7 @@ MEASURE = """async (ms) => {
     const tick = (now) => {
       timed.between.push(now - last);
       last = now;
-      if (timed.between.length % 4 === 0) unit();
+      if (timed.between.length % 2 === 0) unit();
       if (now > end) done();
       else requestAnimationFrame(tick);
     };

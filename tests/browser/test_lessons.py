@@ -9,12 +9,13 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from app.stage.lessonfile import find, lessons
 from tests.browser.chromium import ARTIFACTS, fits, keep, until
 from tests.browser.test_accessibility import faults
 from tests.commands import Command, demo
+from tests.commands import until as until_found
 
 MOST_TABS = 60
 
@@ -236,6 +237,9 @@ def test_sending_nothing_says_what_is_missing(page: Page, server: Command) -> No
     assert page.evaluate(FOCUSED)[1] == "choice"
 
 
+LESSON = "**/lessons/hint-lost?*"
+
+
 def test_left_and_resumed_and_gone_back(page: Page, server: Command) -> None:
     go(page, server, "lessons/hint-lost?step=4")
     page.locator("input[value=never]").check()
@@ -258,8 +262,24 @@ def test_left_and_resumed_and_gone_back(page: Page, server: Command) -> None:
     # The address follows what is shown, a moment later.
     expect(page).to_have_url(re.compile("=never"))
     taken(page)
+    # The way back may be long: what is written meanwhile leaves the history as it is.
+    steps = page.evaluate("history.length")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(LESSON, hold)
     page.go_back()
+    expect(page).not_to_have_url(re.compile("=never"))
+    page.evaluate(
+        "new Promise((done) => { plegscope.writeAddress(); setTimeout(() => done(null), 160); })"
+    )
+    until_found(lambda: page.evaluate("1") and held, "what the history leads to")
+    held[0].continue_()
+    page.unroute(LESSON)
     expect(page.locator("#lesson-outcome")).to_have_count(0)
+    assert page.evaluate("history.length") == steps
     taken(page)
     page.go_back()
     at_step(page, 5)
