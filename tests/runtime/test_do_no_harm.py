@@ -31,7 +31,8 @@ PODS = 200
 DEADLINE_S = StreamTiming().deadline or 0.0
 
 SLACK_S = 15.0
-"""What a call may take by itself on a machine that is busy with 25 pods at once."""
+"""What a call may take by itself on a machine that is busy with 25 pods at once; three times what
+it takes without us where that is more."""
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -81,6 +82,13 @@ def churn_under(churn: Churn, trouble: str) -> None:
     churn.pods.wait_exited(stay[0].container_ids)
     longest = churn.longest()
     print(f"{trouble}: {len(churn.waits)} calls, the longest {longest.seconds:.2f} s", longest)
+
+
+def slack_s(containerd: Containerd) -> float:
+    """What a call may take by itself here and now, nobody watching."""
+    with Churn(containerd.endpoint, cgroup_parent=containerd.cgroup) as alone:
+        alone.round(25)
+        return max(SLACK_S, 3 * alone.longest().seconds)
 
 
 def assert_converges(watches: Iterable[Watch], pods: Pods) -> None:
@@ -135,10 +143,10 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     disk = tmp_path / "disk"
     disk.mkdir()
     subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "plegscope-test", disk], check=True, timeout=30
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "plegscope-test", disk], check=True, timeout=60
     )
     yield disk
-    subprocess.run(["umount", disk], check=True, timeout=30)
+    subprocess.run(["umount", disk], check=True, timeout=60)
 
 
 def on_disk(disk: Path) -> dict[str, str]:
@@ -200,6 +208,7 @@ def test_starved_it_holds_up_no_call_longer_than_its_streams_deadline(node: Cont
 def test_stopped_by_its_terminal_unread_or_on_a_full_disk_it_holds_up_nothing(
     node: Containerd, small_disk: Path
 ) -> None:
+    slack = slack_s(node)
     with contextlib.ExitStack() as stack:
         suspended = stack.enter_context(in_both_modes(node.endpoint, own_group=True))
         full = stack.enter_context(in_both_modes(node.endpoint, variables=on_disk(small_disk)))
@@ -216,7 +225,7 @@ def test_stopped_by_its_terminal_unread_or_on_a_full_disk_it_holds_up_nothing(
 
         churn_under(churn, "stopped by its terminal, unread, or on a full disk")
         assert all(watch.is_paused() for watch in suspended)
-        assert churn.longest().seconds <= SLACK_S
+        assert churn.longest().seconds <= slack
 
         for watch in suspended:
             watch.resume()
@@ -234,6 +243,7 @@ def test_on_1_7_another_subscriber_gets_every_event_whatever_becomes_of_it(
     containerd17: Containerd, small_disk: Path
 ) -> None:
     containerd17.recover()
+    slack = slack_s(containerd17)
     containerd17.restart()  # those who left before would still take an event each
     endpoint = containerd17.endpoint
     with contextlib.ExitStack() as stack:
@@ -253,7 +263,7 @@ def test_on_1_7_another_subscriber_gets_every_event_whatever_becomes_of_it(
         assert len(churn.happened) == 8 * PODS
         assert other.missing(churn.happened) == set()
         assert other.received_twice() == {}
-        assert churn.longest().seconds <= SLACK_S
+        assert churn.longest().seconds <= slack
         for watch in stopped:
             watch.resume()
         unread[0].begin_reading()
