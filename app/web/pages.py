@@ -111,7 +111,10 @@ class Pages:
         self._data = data
         self._places = places
         self._env = jinja2.Environment(
-            loader=jinja2.FileSystemLoader(templates),
+            # As they are now: an upgrade under a session of weeks changes no page of it.
+            loader=jinja2.DictLoader(
+                {path.name: path.read_text("utf-8") for path in templates.glob("*.html")}
+            ),
             autoescape=True,
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import shutil
 from collections import Counter
 from collections.abc import AsyncIterator
 from html.parser import HTMLParser
@@ -614,3 +615,14 @@ async def test_what_can_be_copied_is_a_link_without_scripts(furnished: Browser) 
     assert first["href"] == "/api/v1/records?pod=a"
     assert f"/pods/a#c-{'c' * 64}" in [attrs["href"] for attrs in page.all("a")]
     assert f"c-{'c' * 64}" in [attrs.get("id") for attrs in page.all("li")]
+
+
+def test_an_upgrade_under_a_session_changes_no_page_of_it(tmp_path: Path) -> None:
+    """What is on the disk then may need filters and facts that this process does not have."""
+    folder = tmp_path / "templates"
+    shutil.copytree(templates_dir(), folder)
+    data = PageData(state=session, pods=list, pod_records=lambda _uid: [])
+    pages = Pages(folder, data, version="1.2.3")
+    for template in folder.glob("*.html"):
+        template.write_text("{{ 1 | a_filter_of_tomorrow }}")
+    assert b"There is no such page here." in pages.error(404).body
