@@ -40,6 +40,10 @@ SMALL = """() => [...document.querySelectorAll("button, .button, select, .brand,
   .map((one) => one.outerHTML.slice(0, 80))"""
 """What a thumb would miss on a narrow screen."""
 
+#: axe-core reads a page and measures it later; on one that goes on, what it read may be gone by
+#: then. What is wrong is found each time.
+LOOKS_TWICE = 2
+
 #: Select the newest stop of a pod that has a lane: it gets one with the picture after its record.
 NEWEST = "(plegscope.stepFinding(-1), plegscope.selected !== null)"
 
@@ -80,7 +84,11 @@ def faults(page: Page, *only: str) -> list[Any]:
     until(page, "document.getAnimations().every((one) => one.playState !== 'running')")
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
-    found: list[Any] = page.evaluate(LOOK, list(only))
+    found: list[Any] = []
+    for _ in range(LOOKS_TWICE):
+        found = page.evaluate(LOOK, list(only))
+        if not found:
+            break
     return found
 
 
