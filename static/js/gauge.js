@@ -6,7 +6,7 @@
  */
 import { h, s, setText } from "./dom.js";
 import { textScale } from "./palette.js";
-import { timesWords } from "./stats.js";
+import { timesUsual, timesWords } from "./stats.js";
 import { age, duration } from "./words.js";
 
 const LOW = 2e6;
@@ -122,7 +122,7 @@ export class Gauge {
     const end = Number(this.tookText.getAttribute("x")) + this.tookText.getComputedTextLength();
     const begin = ago === null ? Infinity : right ? x(ago) - 7 - this.agoText.getComputedTextLength() : x(ago) - 4;
     this.tookText.classList.toggle("gone", end + 6 > begin);
-    setText(this.text, `${tookWords}${tookWords && agoWords ? ", " : ""}${agoWords}; the limit is ${duration(limit)}.${usual ? ` ${usualWords(usual)}` : ""}`);
+    setText(this.text, `${tookWords}${tookWords && agoWords ? ", " : ""}${agoWords}; the limit is ${duration(limit)}.${usual ? ` ${usualWords(usual, timesUsual(last, usual))}` : ""}`);
   }
 
   /** @param {SVGTextElement} node @param {string} text @param {number} x @param {string} anchor */
@@ -135,8 +135,8 @@ export class Gauge {
   }
 }
 
-/** How the last relist compares with this node's own past, and what that is. @param {import("./stats.js").Usual} usual */
-function usualWords(usual) {
+/** How the last relist compares with this node's own past, and what that is. @param {import("./stats.js").Usual} usual @param {number|null} times */
+function usualWords(usual, times) {
   const what = `this node’s usual, ${duration(usual.middle)}: the median of ${usual.count} relists in ${duration(usual.span)}.`;
-  return usual.times === null ? `It is compared with ${what}` : `The last one took ${timesWords(usual.times)} ${what}`;
+  return times === null ? `It is compared with ${what}` : `The last one took ${timesWords(times)} ${what}`;
 }

@@ -11,7 +11,7 @@ import { wasStopped } from "./condition.js";
 import { byId, h, parts, setChildren, setText } from "./dom.js";
 import { isNarrow } from "./palette.js";
 import { Spoken } from "./spoken.js";
-import { slowestCall, stops, timesWords, usual } from "./stats.js";
+import { slowestCall, stops, timesUsual, timesWords, usual } from "./stats.js";
 import { age, bytes, count, duration, recordingWords } from "./words.js";
 
 /** Conditions that say themselves how the stream is. */
@@ -210,7 +210,8 @@ export class Glance {
     byId("head-stream").title = stream.meaning;
     setText(byId("head-queue-length"), `${state.engine.queue.length} of ${state.engine.queue.capacity}`);
     const typical = usual(this.store);
-    const compared = typical ? [typical.times === null ? "" : timesWords(typical.times), "this node’s usual", duration(typical.middle)].join(" ").trim() : "";
+    const times = timesUsual(last, typical);
+    const compared = typical ? [times === null ? "" : timesWords(times), "this node’s usual", duration(typical.middle)].join(" ").trim() : "";
     setText(byId("gauge-usual"), compared);
     byId("gauge-usual").title = typical ? `Median of the ${count(typical.count, "global relist")} that this page knows of; nine of ten took ${duration(typical.high)} or less.` : "";
   }

@@ -102,8 +102,8 @@ export function told(store, since) {
 
 /**
  * This node's usual: of the global relists known here that came back, the middle, and between what
- * nine of ten of each side lie. `times`: the last one in middles (null: it failed); `since`: when the oldest began.
- * @typedef {{low: number, middle: number, high: number, longest: number, count: number, since: number, span: number, times: number|null}} Usual all in ns but `count` and `times`
+ * nine of ten of each side lie. `since`: when the oldest began.
+ * @typedef {{low: number, middle: number, high: number, longest: number, count: number, since: number, span: number}} Usual all in ns but `count`
  * @param {Store} store @returns {Usual|null} null below USUAL_LEAST
  */
 export function usual(store) {
@@ -115,13 +115,21 @@ export function usual(store) {
   const done = globals.filter(({ done, ok }) => done && ok && typeof done.duration_ns === "number");
   const values = done.map(({ done }) => /** @type {number} */ (done?.duration_ns));
   const middle = quantile(values, 0.5) ?? 0;
-  const took = globals.findLast(({ done }) => done)?.ok ? values.at(-1) : undefined;
   const found = values.length < USUAL_LEAST ? null : {
     low: quantile(values, 0.1) ?? 0, middle, high: quantile(values, 0.9) ?? 0, longest: quantile(values, 1) ?? 0, count: values.length,
-    since: done[0].from, span: /** @type {number} */ (done[done.length - 1].to) - done[0].from, times: took === undefined || !middle ? null : took / middle,
+    since: done[0].from, span: /** @type {number} */ (done[done.length - 1].to) - done[0].from,
   };
   kept.set(store, { key, usual: found });
   return found;
+}
+
+/**
+ * The relist that the state tells of, in middles; null: it failed or is not over, or none is usual.
+ * Its figure stands beside: a newer one may be known here already, and is another.
+ * @param {import("./types.js").SessionState["engine"]["last_global"]|undefined} last @param {Usual|null} usual
+ */
+export function timesUsual(last, usual) {
+  return !usual?.middle || !last || last.ok === false || last.duration_ns === null ? null : last.duration_ns / usual.middle;
 }
 
 /** A number of times in two digits: "0.6", "3.0", "60". @param {number} times */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { noticed, slowestCall, stops, timesWords, told, trend, usual } from "../../static/js/stats.js";
+import { noticed, slowestCall, stops, timesUsual, timesWords, told, trend, usual } from "../../static/js/stats.js";
 import { containersWords } from "../../static/js/trend.js";
 import { MS, Play, S, stored } from "./kit.mjs";
 
@@ -36,14 +36,15 @@ test("this node's usual is the median of all that is known, and says of how many
   const store = stored(play);
   const known = usual(store);
   assert.deepEqual([known?.middle, known?.longest, known?.count, known?.since, known?.span], [4 * MS, 9 * MS, 5, S, 4 * S + 6 * MS]);
-  assert.equal(known?.times, 1.5);
+  const last = (/** @type {number|null} */ duration_ns, ok = /** @type {boolean|null} */ (true)) => timesUsual(/** @type {any} */ ({ duration_ns, ok }), known);
+  assert.deepEqual([last(6 * MS), last(6 * MS, false), last(null, null), timesUsual(null, known), timesUsual(undefined, null)], [1.5, null, null, null, null]);
   assert.equal(usual(store), known, "asked again, it is not reckoned again");
   // One that failed is no measure, and one that hangs has no duration yet.
   play.begin(6000);
   play.end(9000, 6000, { ok: false, error: "it failed" });
   play.begin(10_000);
   const failed = usual(stored(play));
-  assert.deepEqual([failed?.count, failed?.times], [5, null]);
+  assert.equal(failed?.count, 5);
 });
 
 test("the trend has the longest relist and the containers of each moment, and what hangs", () => {
