@@ -338,8 +338,8 @@ export class Player {
     if (!this.film || this.wanted) return;
     const end = Math.min(this.until ?? Infinity, this.duration);
     let t = Math.min(end, this.t + passed * 1e6 * this.rate);
-    // Its end may have been put where the cursor is.
-    if (this.loop && t >= this.loop[1]) return this.#go(this.loop[0], null);
+    // Its end is shown before it begins again: a frame may be as long as all of it.
+    if (this.loop && t >= this.loop[1]) return this.#go(this.loop[this.t < this.loop[1] ? 1 : 0], null);
     const over = this.film.skip(t);
     if (over !== null && over < end && (!this.loop || over < this.loop[1])) {
       for (const call of this.onSkip) call(t, over);

@@ -156,6 +156,10 @@ test("a loop is played from its beginning, wherever the cursor is outside of it"
   player.loop = [S, 1.5 * S];
   pass(100);
   assert.deepEqual([player.t, player.playing], [S, true]);
+  // A frame as long as all of it still shows where it leads.
+  player.setRate(10);
+  const shown = [1, 2, 3, 4].map(() => { pass(100); return player.t / S; });
+  assert.deepEqual(shown, [1.5, 1, 1.5, 1]);
 });
 
 test("at the end of what has been read so far playing waits for more", async () => {
