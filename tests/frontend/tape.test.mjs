@@ -242,6 +242,9 @@ test("a loop is played again and again", async () => {
   assert.ok(player.t > 2.95 * S);
   pass(90);
   await arrive();
+  assert.equal(player.t, 3 * S);
+  pass(90);
+  await arrive();
   assert.equal(player.t, 2 * S);
   assert.ok(player.playing);
 });
